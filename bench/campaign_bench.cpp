@@ -1,5 +1,5 @@
-// One campaign of the Llama 3 size: 2,048 nodes for 54 days. Budget: 1 ms with fast-forward; 20 ms
-// for 4,096 nodes and 256 days, and for 16,384 nodes and 90 days.
+// Measures campaigns of the size of Llama 3's training: 2,048 nodes for 54 days. A campaign may
+// take 1 ms with fast-forward, and 20 ms with 4,096 nodes for 256 days or 16,384 nodes for 90 days.
 #include <benchmark/benchmark.h>
 
 #include "sim/campaign/campaign.hpp"
@@ -10,8 +10,8 @@ namespace {
 
 constexpr double kDay = 86400;
 
-// Rates: 419 unexpected and 47 planned interruptions in 54 days (Llama 3 Herd of Models, section
-// 3.3.4), of them 61 of software. Durations are of the right size, no more.
+// Llama 3 had 419 unexpected interruptions in 54 days, 61 of them by software, and 47 planned ones
+// (Llama 3 Herd of Models, section 3.3.4). Durations have the right order of magnitude, no more.
 CampaignInputs llama_size() {
   CampaignInputs inputs;
   inputs.nodes = 2048;
@@ -46,7 +46,7 @@ BENCHMARK_CAPTURE(one_campaign, fast_forward, CampaignMode::fast_forward)
     ->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(one_campaign, replay, CampaignMode::replay)->Unit(benchmark::kMicrosecond);
 
-// The same with storage snapshots every minute: many runs between snapshots.
+// Storage snapshots are taken every minute, so that the campaign has many short runs between them.
 void frequent_storage(benchmark::State& state) {
   CampaignInputs inputs = llama_size();
   inputs.table.tiers[1].tier.every_s = 60;
@@ -57,7 +57,8 @@ void frequent_storage(benchmark::State& state) {
 }
 BENCHMARK(frequent_storage)->Unit(benchmark::kMicrosecond);
 
-// The same campaign, but hosts copy every 1,009 iterations: the common period is too long to list.
+// Host copies every 1,009 iterations and storage snapshots every minute have a common period that
+// is too long to list.
 void frequent_beside_seldom(benchmark::State& state) {
   CampaignInputs inputs = llama_size();
   inputs.table.tiers[0].tier.every_iterations = 1009;
@@ -69,8 +70,9 @@ void frequent_beside_seldom(benchmark::State& state) {
 }
 BENCHMARK(frequent_beside_seldom)->Unit(benchmark::kMicrosecond);
 
-// The job of llama_size(), larger and longer, with what failures of large clusters are like:
-// lemons, batches, the hours of the day; peers under a code, kept copies, hot spares and evictions.
+// Makes llama_size() larger and longer and adds what large clusters have: nodes that fail often,
+// batches of failures, a daily cycle, peer snapshots under a code, kept copies, hot spares and
+// evictions.
 CampaignInputs protected_size(int nodes, double days) {
   CampaignInputs inputs = llama_size();
   inputs.nodes = nodes;
@@ -119,7 +121,7 @@ BENCHMARK_CAPTURE(protected_campaign, 2048_nodes_54_d, 2048, 54)->Unit(benchmark
 BENCHMARK_CAPTURE(protected_campaign, 4096_nodes_256_d, 4096, 256)->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(protected_campaign, 16384_nodes_90_d, 16384, 90)->Unit(benchmark::kMicrosecond);
 
-// Two to four tiers by time: every 1, 10, 60 and 360 minutes.
+// The case has one to four snapshot tiers, which save every 1, 10, 60 and 360 minutes.
 void timed_tiers(benchmark::State& state) {
   CampaignInputs inputs = llama_size();
   inputs.table.tiers.clear();
@@ -172,7 +174,7 @@ void hundred_trials_of_islands(benchmark::State& state) {
 }
 BENCHMARK(hundred_trials_of_islands)->Arg(0)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-// Some 12 intervals, 32 campaigns each. Budget: 0.5 s.
+// The advice runs 32 campaigns for each of about 12 intervals and may take 0.5 s.
 void advice(benchmark::State& state) {
   const CampaignInputs inputs = llama_size();
   const CampaignReport report = run_campaign(inputs);

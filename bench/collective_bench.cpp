@@ -1,4 +1,4 @@
-// Budget: a closed-form collective in 200 ns, of sizes in no order.
+// A closed-form collective may take 200 ns if sizes come in no order.
 #include <benchmark/benchmark.h>
 
 #include <array>
@@ -42,7 +42,7 @@ Setting make_setting(int nodes) {
   return setting;
 }
 
-// From a few hundred bytes to gigabytes, in no order: as nobody's branch predictor knows them.
+// Sizes from 256 bytes to 4 GiB come in no order, so that the branch predictor cannot learn them.
 std::array<double, 1024> make_sizes() {
   std::array<double, 1024> sizes{};
   double place = 0;
@@ -53,7 +53,7 @@ std::array<double, 1024> make_sizes() {
   return sizes;
 }
 
-// `cost_of` takes the size.
+// `cost_of` gets the size in bytes.
 template <typename Cost>
 void time_sizes(benchmark::State& state, const Cost& cost_of) {
   const std::array<double, 1024> sizes = make_sizes();
@@ -75,7 +75,7 @@ void closed_form(benchmark::State& state) {
 }
 BENCHMARK(closed_form)->Arg(1)->Arg(128)->Arg(2048);
 
-// One algorithm of all that reduce.
+// Measures one of the algorithms that can run an all-reduce.
 void closed_form_of(benchmark::State& state) {
   const auto algorithm = algorithms_of(CollectiveKind::all_reduce).at(state.range(0));
   state.SetLabel(to_string(algorithm));
@@ -83,8 +83,7 @@ void closed_form_of(benchmark::State& state) {
 }
 BENCHMARK(closed_form_of)->DenseRange(0, 9);
 
-// With a law of the network as the library states it: the algorithm and protocol are those that
-// NCCL's tuner picks.
+// With a stated law of the network, NCCL's tuner picks algorithm and protocol.
 Setting make_setting_by_nccl(int nodes) {
   Setting setting = make_setting(nodes);
   setting.cluster.node.gpu.generation = GpuGeneration::hopper;
@@ -100,7 +99,7 @@ Setting make_setting_by_nccl(int nodes) {
   return setting;
 }
 
-// Many sizes of one group.
+// The law is made once and evaluated at many sizes.
 void closed_form_by_nccl(benchmark::State& state) {
   const Setting setting = make_setting_by_nccl(static_cast<int>(state.range(0)));
   const CollectiveLaw law(CollectiveKind::all_reduce, {},
@@ -110,7 +109,7 @@ void closed_form_by_nccl(benchmark::State& state) {
 }
 BENCHMARK(closed_form_by_nccl)->Arg(1)->Arg(128)->Arg(2048);
 
-// Each for itself, NCCL's table made anew.
+// Each evaluation makes NCCL's table anew.
 void closed_form_by_nccl_once(benchmark::State& state) {
   time_all_reduce(state, make_setting_by_nccl(static_cast<int>(state.range(0))), {});
 }

@@ -1,4 +1,5 @@
-// A recipe of all gradients of BERT-Large: at most 50 us each, since a comparison makes thousands.
+// Making a recipe for all gradients of BERT-Large takes at most 50 us, since a comparison makes
+// thousands.
 #include <benchmark/benchmark.h>
 
 #include "models/compression/compressors.hpp"
@@ -6,7 +7,8 @@
 namespace windtunnel {
 namespace {
 
-// Every tensor apart, as a stage hands them over: 24 layers of 16, and the embeddings.
+// A pipeline stage passes its gradients tensor by tensor: 16 for each of 24 layers, and the
+// embeddings.
 std::vector<TensorShape> bert_large() {
   constexpr double kHidden = 1024;
   std::vector<TensorShape> tensors = {{.rows = 30522, .columns = kHidden},

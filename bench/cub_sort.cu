@@ -18,7 +18,7 @@ Buffer buffer(std::size_t bytes) {
   return std::make_shared<DeviceBuffer>(device(DeviceKind::cuda), bytes);
 }
 
-// `sort` as CUB has it: a first call with no workspace tells how much it needs.
+// Prepares `sort` in CUB's way: a first call without workspace returns the size that it needs.
 template <typename Sort>
 std::function<void()> prepared(const Sort& sort) {
   std::size_t bytes = 0;

@@ -1,5 +1,5 @@
-// What an exact top-k is held against: a whole sort by CUB (nvidia.github.io/cccl/cub), descending,
-// of keys that are all >= 0.
+// A descending sort by CUB (nvidia.github.io/cccl/cub) of keys >= 0, with which an exact top-k is
+// compared.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +7,10 @@
 
 namespace windtunnel {
 
-// Each owns its buffers and starts a sort of `keys`, which lie on the device, when it is called.
+// Each returns a function that owns its buffers and starts a sort of `keys`, which are in device
+// memory.
 std::function<void()> cub_sorted_keys(const float* keys, std::size_t elements);
-// Their indices go along: what a top-k tells too.
+// Also sorts the indices of the keys, because a top-k returns indices, too.
 std::function<void()> cub_sorted_pairs(const float* keys, std::size_t elements);
 
 }  // namespace windtunnel

@@ -1,9 +1,8 @@
 // Time and peak memory (of a child process per run) on Plans of the sizes that the budgets name
-// (two shared cores):
-//   folded 16,384 GPUs 0.2 s, 200 MB; unfolded 180 s, 4 GB; folded 131,072 GPUs 1 s;
-//   a sample of 16,384 GPUs that ECMP or planned routes make unlike 3 s, 1 GB;
-//   1 GB all-reduce as flows over nodes, rails and pods, unfolded, on 1,024 / 4,096 / 16,384 GPUs:
-//   0.1 s / 0.5 s / 3 s, 500 MB; the links and routes of 131,072 GPUs 2 s, 2 GB.
+// (two shared cores): folded 16,384 GPUs 0.2 s, 200 MB; unfolded 180 s, 4 GB; folded 131,072 GPUs 1
+// s; a sample of 16,384 GPUs whose routes (ECMP or planned) all differ 3 s, 1 GB; 1 GB all-reduce
+// as flows over nodes, rails and pods, unfolded, on 1,024 / 4,096 / 16,384 GPUs: 0.1 s / 0.5 s / 3
+// s, 500 MB; the links and routes of 131,072 GPUs 2 s, 2 GB.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 
@@ -58,7 +57,8 @@ struct Step {
   int microbatch = 0;
 };
 
-// Interleaved 1F1B (Narayanan et al., SC'21): warm-up of 2 (p - r - 1) + (v - 1) p steps.
+// In interleaved 1F1B (Narayanan et al., SC'21), rank r of p with v chunks starts with 2 (p - r -
+// 1) + (v - 1) p forward steps.
 std::vector<Step> steps_of(int rank) {
   const int total = kMicrobatches * kChunks;
   const int warmup = std::min(total, 2 * (kPp - rank - 1) + (kChunks - 1) * kPp);
@@ -191,7 +191,8 @@ void unfolded(benchmark::State& state) {
 }
 BENCHMARK(unfolded)->Arg(1024)->Arg(16384)->Unit(benchmark::kSecond)->UseRealTime()->Iterations(1);
 
-// Ways between pods by hash or by plan tell nearly all ranks apart: a sample is simulated.
+// If hashes or plans choose the paths between pods, hardly any ranks are alike, so the engine
+// simulates a sample.
 void sampled(benchmark::State& state, Routing routing) {
   const auto ranks = static_cast<int>(state.range(0));
   Cluster cluster = job_cluster(ranks);
@@ -254,7 +255,7 @@ BENCHMARK(all_reduce_folded)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 
-// On every NIC a message beside the all-reduce: no two links are alike.
+// Each NIC also sends a message during the all-reduce, so that no two links are alike.
 void all_reduce_beside_sends(benchmark::State& state) {
   const auto ranks = static_cast<int>(state.range(0));
   Plan plan = all_reduce_plan(ranks);
@@ -286,7 +287,7 @@ BENCHMARK(all_reduce_beside_sends)
     ->UseRealTime()
     ->Iterations(1);
 
-// Ways of every connection by hash: uplinks stand for themselves.
+// Each connection's path follows from a hash, so that every uplink is simulated separately.
 void all_reduce_ecmp(benchmark::State& state) {
   const auto ranks = static_cast<int>(state.range(0));
   Cluster cluster = dgx_cluster(ranks / 8, 384);
@@ -295,8 +296,8 @@ void all_reduce_ecmp(benchmark::State& state) {
 }
 BENCHMARK(all_reduce_ecmp)->Arg(16384)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-// Every GPU's way to the next GPU of its node and to its twin in the next node, as SimGrid's links
-// and zone: nothing merged, nothing folded.
+// Builds SimGrid's links and zone for the paths from each GPU to the next GPU of its node and to
+// the same GPU of the next node; nothing is merged or folded.
 Folding whole_fabric(const Cluster& cluster) {
   const LinkTable links(cluster);
   std::vector<std::int32_t> dense(links.count(), -1);

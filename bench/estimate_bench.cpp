@@ -1,6 +1,6 @@
-// Budget: the closed estimate of Llama-3-405B on 16,384 GPUs with 16 stages and 16 micro-batches in
-// 0.15 ms, as trained (interleaved, 8 chunks) likewise, with 4096 stages x micro-batches in 1 ms; a
-// Plan in process, 2 million tasks/s.
+// The closed estimate of Llama-3-405B on 16,384 GPUs may take 0.15 ms with 16 stages and 16
+// micro-batches, with or without interleaving (8 chunks), and 1 ms with 4096 stages x
+// micro-batches. A Plan is evaluated in process at 2 million tasks/s.
 #include <benchmark/benchmark.h>
 
 #include <string>
@@ -70,7 +70,7 @@ void bert_large(benchmark::State& state, const std::string& overlap,
                 const std::string& compressor) {
   estimate(state, "small.yaml", bert_large_with(overlap, compressor));
 }
-// The Plan alone, without making it.
+// Measures only the evaluation of the Plan, which is made once beforehand.
 void plan_of_bert_large(benchmark::State& state) {
   Job job =
       load_case(WINDTUNNEL_SOURCE_DIR "/scenarios/small.yaml", bert_large_with("wfbp", "acp-sgd"))

@@ -1,5 +1,5 @@
-// Fits and simulations of fault logs, and the hazards of 16,384 nodes that are not alike: a few
-// milliseconds each.
+// Fits and simulations of fault logs, and drawing the hazards of 16,384 unequal nodes, may take a
+// few milliseconds each.
 #include <benchmark/benchmark.h>
 
 #include "models/reliability/fault_simulation.hpp"

@@ -1,5 +1,5 @@
-// A calibration fitted on step times, as `validate runs --calibrate-on` does it:
-// budget 13 ms a row on two cores, 750 rows in 10 s.
+// Fits a calibration on step times as `validate runs --calibrate-on` does; each row may take 13 ms
+// on two cores, so that 750 rows take 10 s.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -23,7 +23,8 @@ FitRow row_of(const char* model, int tp, int pp, int microbatches) {
   return row;
 }
 
-// What runs would have measured whose kernels keep 0.9 of their speed and that are off by 5 %.
+// The rows are as if measured on runs whose kernels have 0.9 of their speed and whose step times
+// are off by up to 5 %.
 std::vector<FitRow> rows_of(int microbatches) {
   std::vector<FitRow> rows;
   RandomStream random(1, RandomPurpose::test, 0);

@@ -1,9 +1,8 @@
-// What kernels on a GPU are held to: bytes per second that they must move
-// (models/calibration/kernel_work.hpp) against those of a copy, with the share that each is to
-// reach; an exact top-k of 2^28 floats, k = 1 %, against two reads at the speed of a copy and
-// against a sort by CUB; products by the fastest of the usual number of cuBLASLt's proposals
-// against that of all of them. Times are those of graph replays. Nothing is measured where no GPU
-// is.
+// Measures whether kernels on a GPU reach their targets. The bytes per second that a kernel must
+// move (models/calibration/kernel_work.hpp) are compared with a copy's rate; an exact top-k of 2^28
+// floats, k = 1 %, with two reads at the speed of a copy and with a sort by CUB; products by the
+// fastest of the usual number of cuBLASLt's proposals with the fastest of all proposals. Times are
+// those of graph replays. Without a GPU nothing is measured.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -35,7 +34,8 @@ const Device& cuda() {
   return device(DeviceKind::cuda);
 }
 
-// Magnitudes of a Gaussian; the sorts take them as they are, the top-k looks at magnitudes anyway.
+// The values are magnitudes of a Gaussian, so that a sort by value gives the same order as top-k,
+// which compares magnitudes.
 const float* magnitudes() {
   static const DeviceBuffer buffer = [] {
     RandomStream random(1, RandomPurpose::test, 0);
@@ -51,8 +51,8 @@ const float* magnitudes() {
   return reinterpret_cast<const float*>(buffer.data());
 }
 
-// Medians of some replays of each in turn, so that a clock that changes does so for all; a replay
-// is two runs, or as many as take a millisecond.
+// The works are replayed in turn, so that a clock that changes affects all of them; the result is
+// each one's median. A replay has at least two runs and takes about a millisecond.
 std::vector<double> medians_s(const std::vector<std::function<void()>>& works) {
   constexpr int kReplays = 15;
   constexpr double kReplay_s = 1e-3;
@@ -112,7 +112,8 @@ double top_k_s() {
   return seconds;
 }
 
-// Reed-Solomon codes are held to shares of the rate of data at which a copy moves data and parity.
+// The target of Reed-Solomon codes is a share of the rate of data at which a copy moves data and
+// parity.
 struct Target {
   const char* work;
   double share;  // of a copy's rate, all bytes that the work must read and write

@@ -31,7 +31,7 @@ void folded_16384(benchmark::State& state) {
   simulate_iteration(state, {});
 }
 
-// Energy of that step and the peaks of its nodes and racks. Budget: 10 ms.
+// Computes the energy of that step and the peak power of its nodes and racks; 10 ms are allowed.
 void power_16384(benchmark::State& state) {
   Case the_case = load_case(WINDTUNNEL_SOURCE_DIR "/scenarios/llama3-405b.yaml",
                             {{"cluster.power.pue", "1.1"}});
@@ -43,12 +43,13 @@ void power_16384(benchmark::State& state) {
   }
 }
 
-// All collectives of tensor parallelism as tasks. Budget: 2 s.
+// Every collective of tensor parallelism is a task of the Plan; 2 s are allowed.
 void inner_tasks_16384(benchmark::State& state) {
   simulate_iteration(state, {{"communication.inner", "tasks"}});
 }
 
-// State and activations of 70 billion parameters beside eight GPUs, each layer's copies as flows.
+// The state and activations of 70 billion parameters are offloaded by eight GPUs, and each layer's
+// copies are flows.
 void offload_8(benchmark::State& state) {
   simulate_iteration(state,
                      {{"recompute", "selective"},
@@ -58,24 +59,24 @@ void offload_8(benchmark::State& state) {
                      WINDTUNNEL_SOURCE_DIR "/scenarios/offload.yaml");
 }
 
-// What fits of it and costs least: recompute: auto, offload: auto.
+// Searches for the cheapest recomputation and offloading that fit: recompute: auto, offload: auto.
 void offload_found(benchmark::State& state) {
   const Case the_case = load_case(WINDTUNNEL_SOURCE_DIR "/scenarios/offload.yaml");
   const Job open = with_memory_open(the_case.job);
   for (auto _ : state) benchmark::DoNotOptimize(with_memory_found(open));
 }
 
-// 2,048 GPUs, experts over 64 of them, whose exchanges are tasks. Budget: 2 s.
+// The experts are spread over 64 of 2,048 GPUs, and their all-to-alls are tasks; 2 s are allowed.
 void deepseek_v3(benchmark::State& state) {
   simulate_iteration(state, {}, WINDTUNNEL_SOURCE_DIR "/scenarios/headlines/deepseek-v3.yaml");
 }
 
-// 512 H100 beside 512 A100, stages on either. Budget: 2 s.
+// Pipeline stages run on 512 H100 or on 512 A100; 2 s are allowed.
 void mixed_1024(benchmark::State& state) {
   simulate_iteration(state, {}, WINDTUNNEL_SOURCE_DIR "/scenarios/pools/mixed-generations.yaml");
 }
 
-// The same machine with replicas of one kind each, which have unlike micro-batches.
+// On the same cluster, each replica has GPUs of one kind, so the replicas differ in micro-batches.
 void mixed_replicas_1024(benchmark::State& state) {
   simulate_iteration(state, {}, WINDTUNNEL_SOURCE_DIR "/scenarios/pools/replicas.yaml");
 }
@@ -90,7 +91,8 @@ void folded_1048576(benchmark::State& state) {
       state, {{"cluster.nodes", "131072"}, {"layout.dp", "8192"}, {"batch.global", "131072"}});
 }
 
-// With its campaigns: iterations with snapshots and with nodes out, and the advice on intervals.
+// Includes campaigns: iterations with snapshots and with failed nodes, and the advice on snapshot
+// intervals.
 void campaign_131072(benchmark::State& state) {
   const Case the_case =
       load_case(WINDTUNNEL_SOURCE_DIR "/scenarios/llama3-405b.yaml",
@@ -102,7 +104,7 @@ void unfolded_16384(benchmark::State& state) {
   simulate_iteration(state, {{"fold", "none"}});
 }
 
-// Two jobs of 1,024 GPUs each on one cluster, alone and together. Budget: 2 s.
+// Two jobs of 1,024 GPUs each run on one cluster, alone and together; 2 s are allowed.
 void jobs_side_by_side(benchmark::State& state, const char* placement) {
   const auto job = [](const char* name, int pp, int vpp) {
     return fmt::format(

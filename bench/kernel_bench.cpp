@@ -1,6 +1,7 @@
-// Kernels of compressors on 2^22 Gaussian elements (k: 1 %): bytes per second that they must move,
-// by the table of models/calibration/kernel_work.hpp, on the CPU. gpu_bench has those of GPUs.
-// 90 % zeros for the sketch. Encoders read what they read in training: data out of the cache.
+// Measures kernels of compressors on 2^22 Gaussian elements (k: 1 %) on the CPU, in bytes per
+// second that they must move (models/calibration/kernel_work.hpp); gpu_bench measures them on GPUs.
+// For the sketch 90 % of the elements are zero. Like gradients in training, the arrays of 16 MiB
+// exceed a core's own cache.
 #include <benchmark/benchmark.h>
 
 #include <functional>
@@ -23,7 +24,6 @@ constexpr std::size_t kKept = kElements / 100;
 constexpr int kParts = 8;
 constexpr DeviceKind kDevice = DeviceKind::cpu;
 
-// Everything that any of the kernels reads and writes.
 struct Arrays {
   Arrays()
       : x(fill(1)),
@@ -142,7 +142,7 @@ std::vector<Case> cases() {
        }},
       {"threshold", kKept,
        [](const A& a) {
-         constexpr float kOnePercent = 2.5758F;  // of a Gaussian beyond it, on both sides
+         constexpr float kOnePercent = 2.5758F;  // 1 % of a Gaussian's |x| exceed it
          top_k(kDevice).above(A::at<float>(a.x), kElements, kOnePercent, kElements,
                               A::at<Word>(a.indices), A::at<float>(a.y), A::at<Word>(a.sums));
        }},

@@ -1,5 +1,5 @@
-// How long the reader of PyTorch's traces takes for a file of 1 GB, and how much memory: it should
-// be 30 s and 500 MB. The file is made (tests/traces/profile/made_kineto.hpp) and removed again.
+// The reader of PyTorch's traces may take 30 s and 500 MB for a file of 1 GB. The file is made
+// (tests/traces/profile/made_kineto.hpp) and removed again.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 

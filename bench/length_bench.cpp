@@ -1,5 +1,5 @@
-// Budget: who computes which of 4,096 unequal sequences on 1,024 GPUs in 3 s by each policy, with
-// what the sequences cost each degree; 512 on 64 GPUs in 0.3 s.
+// Each policy may take 3 s to assign 4,096 unequal sequences to 1,024 GPUs, including the costs of
+// the sequences for each degree, and 0.3 s for 512 sequences on 64 GPUs.
 #include <benchmark/benchmark.h>
 
 #include <string>
@@ -20,7 +20,7 @@ Job job_of(const std::string& policy, const std::string& nodes, const std::strin
       .job;
 }
 
-// `gain`: over one static degree.
+// `gain` is the speedup over one static degree.
 void balance(benchmark::State& state, const std::string& policy) {
   const std::string nodes = std::to_string(state.range(0) / 8);
   const std::string sequences = std::to_string(state.range(1));

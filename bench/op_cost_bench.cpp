@@ -46,7 +46,8 @@ void llama3_405b_chunk_costs(benchmark::State& state) {
 }
 BENCHMARK(llama3_405b_chunk_costs);
 
-// 61 layers on 16 stages, experts over 8 nodes (DeepSeek-AI 2024, arXiv 2412.19437, section 3.2).
+// DeepSeek-V3 has 61 layers on 16 stages and spreads its experts over 8 nodes (DeepSeek-AI 2024,
+// arXiv 2412.19437, section 3.2).
 void deepseek_v3_chunk_costs(benchmark::State& state) {
   Job job = llama3_405b();
   job.model = find_model("deepseek-v3");

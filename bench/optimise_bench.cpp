@@ -1,6 +1,7 @@
-// What `windtunnel optimise SCENARIO --over layout schedule batch.micro recompute` does before it
-// simulates the best. Budget: 2 s on two cores for 8,000 configurations of GPT-3 on 1,024 A100; 10
-// CPU-seconds for jobs with compressors, with work that fills idle time, or of unequal sequences.
+// Measures what `windtunnel optimise SCENARIO --over layout schedule batch.micro recompute` does
+// before it simulates the best. It may take 2 s on two cores for 8,000 configurations of GPT-3 on
+// 1,024 A100, and 10 CPU-seconds for jobs with compressors, with work that fills idle time, or with
+// unequal sequences.
 #include <benchmark/benchmark.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// Budget: the schedules of the twelve profiles of the Zero Bubble paper found in 1 s altogether.
+// Finding the schedules of the twelve profiles of the Zero Bubble paper may take 1 s in total.
 #include <benchmark/benchmark.h>
 
 #include "policies/search/order_climb.hpp"
@@ -10,7 +10,7 @@
 namespace windtunnel {
 namespace {
 
-// `shares`: memory over 1f1b's, in quarters.
+// The first argument is the memory limit in quarters of what 1f1b needs.
 void search_profiles(benchmark::State& state) {
   std::vector<ZeroBubbleProfile> profiles = zero_bubble_profiles();
   double gap = 0;

@@ -1,4 +1,4 @@
-// Promised: 100,000 rounds of 256 workers in two states within a second.
+// Simulating 100,000 rounds of 256 workers in two states may take one second.
 #include <benchmark/benchmark.h>
 
 #include "models/reliability/stragglers/straggler_rounds.hpp"

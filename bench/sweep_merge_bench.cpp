@@ -1,6 +1,7 @@
-// Merging a sweep of a million points, of 10 trials each, out of 64 parts: results.jsonl,
-// results.sqlite, document and page. Budget: 500 MB. Points are made up; lines, parts and merging
-// are the program's. Both run in processes of their own, so that the peak is the merging's.
+// Merges a sweep of a million points with 10 trials each from 64 parts into results.jsonl,
+// results.sqlite, the document and the page, in at most 500 MB. Only the points are invented; the
+// program's own code writes and merges the parts. Writing and merging run in separate processes, so
+// that the peak memory is that of merging.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -24,7 +25,7 @@ namespace fs = std::filesystem;
 
 constexpr int kParts = 64, kTrials = 10;
 
-// In a child; the peak of its memory in MB.
+// Runs the work in a child process and returns the peak of the child's memory in MB.
 template <class Work>
 double peak_MB_of(Work work) {
   const pid_t child = fork();

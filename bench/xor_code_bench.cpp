@@ -33,7 +33,7 @@ void encode(benchmark::State& state, DeviceKind kind, std::size_t offset) {
       data_bytes, benchmark::Counter::kIsIterationInvariantRate, benchmark::Counter::kIs1000);
 }
 
-// blocks, bytes per block: in cache, then out of it.
+// Blocks of 16 KiB fit into the cache and blocks of 64 MiB do not.
 void register_device(DeviceKind kind) {
   const std::string name = std::string("xor_encode/") + device(kind).name;
   for (const auto& [suffix, offset] : {std::pair("", 0), std::pair("_unaligned", 1)}) {

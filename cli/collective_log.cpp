@@ -63,7 +63,7 @@ CollectiveRows read_rows(const std::string& text, const std::string& file) {
   }
 }
 
-// The median for each size of the requested collective.
+// Reads nccl-tests rows and keeps the median time per size of the requested collective.
 Log read_nccl_log(const std::string& file, CollectiveKind kind,
                   std::vector<std::string>& warnings) {
   const std::string whole = read_file(file);
@@ -153,10 +153,11 @@ CollectiveKind collective_of_log(const std::string& file) {
   }
   if (kinds.empty()) throw Error(Location{file}, "contains no time of a collective");
   if (kinds.size() > 1) {
-    throw Error(Location{file}, fmt::format("contains times of {} and of {}: windtunnel expect {} "
-                                            "--cluster MACHINE --log {} reads those of one of them",
-                                            to_string(*kinds.begin()), to_string(*kinds.rbegin()),
-                                            to_string(*kinds.begin()), shell_word(file)));
+    throw Error(Location{file},
+                fmt::format("contains times of {} and of {}; choose one collective: windtunnel "
+                            "expect {} --cluster MACHINE --log {}",
+                            to_string(*kinds.begin()), to_string(*kinds.rbegin()),
+                            to_string(*kinds.begin()), shell_word(file)));
   }
   return *kinds.begin();
 }

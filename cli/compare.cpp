@@ -145,8 +145,8 @@ std::string write_folder(const Outcome& outcome, const std::vector<std::string>&
   write_file(out + "/" + kRecordFile, json_text(document, -1));
   write_file(out + "/report.html", comparison_page(document));
   return fmt::format(
-      "\nwrote {0}/report.html, {0}/compare.json, {0}/record.json, and record.json and trace.json "
-      "(for ui.perfetto.dev) of each point that ran in a folder of its own\n",
+      "\nwrote {0}/report.html, {0}/compare.json, {0}/record.json, and for each point that ran a "
+      "folder with its record.json and trace.json (for ui.perfetto.dev)\n",
       out);
 }
 

@@ -206,9 +206,9 @@ Handler define_expect(const CommandLine& app) {
   for (const Protocol each : {Protocol::ll, Protocol::ll128, Protocol::simple}) {
     protocols.emplace_back(name_of(each));
   }
-  app.add_option("--algorithm", options->algorithm, "forced, as by NCCL_ALGO")
+  app.add_option("--algorithm", options->algorithm, "force this algorithm, as NCCL_ALGO does")
       .check(one_of("algorithm", algorithms));
-  app.add_option("--protocol", options->protocol, "forced, as by NCCL_PROTO")
+  app.add_option("--protocol", options->protocol, "force this protocol, as NCCL_PROTO does")
       .check(one_of("protocol", protocols));
   app.add_set(options->set);
   add_answer_output(app, options->output);

@@ -35,10 +35,12 @@ ExitCode print_listing(const std::string& what, bool json) {
 
 Handler define_list(const CommandLine& app) {
   auto options = std::make_shared<ListOptions>();
-  app.add_option("WHAT", options->what, "which list",
+  app.add_option("WHAT", options->what, "what to list",
                  fmt::format("{{{}}}", fmt::join(listing_names(), ",")))
       .required();
-  app.add_flag("--json", options->json, "every number with its interval, origin and source");
+  app.add_flag(
+      "--json", options->json,
+      "print one JSON document, in which every number has its interval, origin and source");
   add_example(app, "gpus");
   return [options] { return print_listing(options->what, options->json); };
 }

@@ -22,7 +22,7 @@ std::vector<Command> commands() {
       {"expect",
        "predict the time of a collective by size, and compare it with a log of nccl-tests",
        define_expect},
-      {"serve", "serve a page whose figures follow while one drags layout, schedule and failures",
+      {"serve", "serve a page whose figures follow as you change layout, schedule and failures",
        define_serve},
       {"mcp", "offer these commands as tools to AI agents (MCP), over stdin and stdout",
        define_mcp},

@@ -157,7 +157,7 @@ Handler define_run(const CommandLine& app) {
   app.add_flag("--explain", options->explain,
                "print every value with its origin, those of the scenario first");
   app.add_flag("--unused", options->unused,
-               "also try without each key in turn, and list the keys that change no figure");
+               "also run without each key in turn, and list the keys that change no figure");
   app.add_flag("--allow-oom", options->allow_oom, "simulate even if it does not fit in memory");
   app.add_threads(options->threads, "threads of the campaign (default: all cores)");
   add_example(app, "scenarios/llama3-405b.yaml --set layout.vpp=2 --out out");

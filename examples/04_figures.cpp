@@ -1,4 +1,4 @@
-// Every figure of a result with its unit, and every value of the case with what it rests on.
+// Prints every figure of a result with its unit, and every value of the case with its origin.
 #include <algorithm>
 #include <cstdio>
 #include <windtunnel/windtunnel.hpp>
@@ -18,7 +18,8 @@ int main() {
     std::printf("%s = %.6g %s\n", figure.key.c_str(), figure.value, figure.unit.c_str());
   }
 
-  // Half of the values are defaults; of the rest, those that somebody published.
+  // Half of the values are defaults. The loop prints those GPU values that are not defaults, with
+  // their origins.
   std::printf("\n");
   const auto values = the_case.values();
   const auto defaults = std::ranges::count_if(values, &windtunnel::ResolvedValue::is_default);

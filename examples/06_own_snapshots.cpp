@@ -1,5 +1,6 @@
 // A protection scheme of one's own, used by name like those of the library: Reed-Solomon parity in
-// the memory of ten nodes, of which any two may be lost, beside a checkpoint every six hours.
+// the memory of each group of ten nodes survives the loss of any two of them, beside a checkpoint
+// every six hours.
 #include <cstdio>
 #include <windtunnel/windtunnel.hpp>
 

@@ -28,11 +28,11 @@ int main() {
 
   show("A misspelt name", Case::from_text(text + "schedule: 1f2b\n", "errors.yaml"));
   show("A value out of range", Case::from_text(text + "precision: bf17\n", "errors.yaml"));
-  show("A key that is none", Case(good).set("layout.tpp", "4"));
+  show("A key that does not exist", Case(good).set("layout.tpp", "4"));
   show("A value that does not fit the others", Case(good).set("layout.tp", "3"));
   show("Too large for the GPUs", Case(good).set("model", "llama3-405b"));
 
-  // An order that never ends: the backward of the first stage before its forward's turn comes.
+  // This order never ends: it puts the backward pass of the first stage before its forward pass.
   Case own = good;
   own.add_schedule("backwards", [](const windtunnel::ScheduleRequest& request) {
     windtunnel::Schedule schedule;
@@ -40,5 +40,5 @@ int main() {
     schedule.actions[0] = {{windtunnel::Pass::backward, 0, 0}};
     return schedule;
   });
-  show("A schedule that cannot be", own.set("schedule", "backwards"));
+  show("An impossible schedule", own.set("schedule", "backwards"));
 }

@@ -1,6 +1,6 @@
-// A gradient compressor of one's own beside two of the library: of each buffer the elements of one
-// block in fifty, drawn by a common seed, in half precision. What it makes a GPU do is all that a
-// simulation asks; how much it slows learning is for an experiment to say.
+// A gradient compressor of one's own beside two of the library: it sends one block in fifty of each
+// buffer, drawn by a seed that all ranks share, in half precision. A simulation only needs what
+// work it gives a GPU; how much it slows learning is for an experiment to say.
 #include <cstdio>
 #include <windtunnel/windtunnel.hpp>
 

@@ -1,5 +1,6 @@
-// When to save, decided while the job runs: nobody knows how often this machine fails, so a rule
-// begins with a guess and goes by the failures that it meets, as Young's formula asks.
+// A rule that decides when to save while the job runs. Nobody knows how often this machine fails,
+// so the rule begins with a guess, then estimates the failure rate from the failures so far and
+// sets the interval by Young's formula.
 #include <cmath>
 #include <cstdio>
 #include <windtunnel/windtunnel.hpp>

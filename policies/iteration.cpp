@@ -17,7 +17,7 @@
 namespace windtunnel {
 namespace {
 
-// The parts that depend on how the sequences of a batch are assigned.
+// The functions that depend on how the sequences of a batch are assigned.
 struct Strategy {
   void (*check)(const Job&);
   PreparedIteration (*prepare)(const Job&, const SharedGeometry&, const SharedPacks&);
@@ -42,7 +42,7 @@ const Strategy& strategy_of(const Job& job) {
   return job.lengths ? kUnequal : kAlike;
 }
 
-// `step_s` with what exchanges between islands add to it on average.
+// `step_s` plus the mean time that exchanges between islands add to a step.
 double with_sync(const Job& job, const PreparedIteration& prepared, double step_s) {
   return job.sync.empty() ? step_s
                           : mean_step(job.sync, sync_seconds(job, prepared, step_s), step_s).all_s;
@@ -154,7 +154,7 @@ std::optional<double> iteration_step_s_unless(const TooLong& too_long, const Job
 }
 
 double repriced_step_s(const Job& job, PreparedIteration& prepared) {
-  if (job.lengths) {  // which pack goes where is decided by the costs
+  if (job.lengths) {  // costs decide which pack goes where
     prepared = prepare_iteration(job);
     return iteration_step_s(job, prepared);
   }

@@ -17,7 +17,7 @@ namespace windtunnel {
 PreparedIteration prepare_iteration(const Job& job, const SharedGeometry& geometry = nullptr,
                                     const SharedPacks& packs = nullptr);
 
-// As above, but skips what check_conflicts() and check_layers() have already checked; only the
+// Like prepare_iteration() for a job that has passed check_conflicts() and check_layers(); only the
 // schedule may still not fit.
 PreparedIteration prepare_checked(const Job& job, const SharedGeometry& geometry = nullptr,
                                   const SharedPacks& packs = nullptr);
@@ -25,23 +25,24 @@ PreparedIteration prepare_checked(const Job& job, const SharedGeometry& geometry
 // combined. Both the scenario reader and every search call this, so no search considers a job that
 // the reader would refuse.
 void check_layers(const Job& job);
-// The part of it about lengths: throws Error if they do not suit the rest of the job, or the
-// longest sequence does not fit anywhere.
+// Checks sequence lengths: throws Error if they do not suit the rest of the job, or the longest
+// sequence does not fit anywhere.
 void check_sequences(const Job& job);
 
-// `prepared`: prepare_iteration() of the job, or of one with a different number of replicas.
+// `prepared` is prepare_iteration() of the job, or of one with a different number of replicas.
 Plan iteration_plan(const Job& job, const PreparedIteration& prepared,
                     const IterationPlanOptions& options = {});
 // The mean over steps with and without exchanges between islands (Job::sync).
 IterationEstimate estimate_iteration(const Job& job, const PreparedIteration& prepared);
-// Only IterationEstimate::step_s: for searches.
+// Searches need only IterationEstimate::step_s.
 double iteration_step_s(const Job& job, const PreparedIteration& prepared);
-// The same, or nothing if one of its lower bounds, which take less time to find, is `too_long`.
+// Returns iteration_step_s(), or nothing if one of its lower bounds, which take less time to find,
+// is `too_long`.
 std::optional<double> iteration_step_s_unless(const TooLong& too_long, const Job& job,
                                               const PreparedIteration& prepared);
-// The same for a job that differs from the prepared one only in its calibration: the order of
-// actions is kept, and `prepared` gets the new costs. For derivatives: changes of the optimal order
-// have no effect to first order.
+// Returns iteration_step_s() of a job that differs from the prepared one only in its calibration:
+// the order of actions is kept, and `prepared` gets the new costs. It is meant for derivatives:
+// changes of the optimal order have no effect to first order.
 double repriced_step_s(const Job& job, PreparedIteration& prepared);
 
 // How much shorter and longer a step is at both ends of the uncertainty of the host's launch times
@@ -54,7 +55,7 @@ Job layered_step(const Job& job, int level);
 std::vector<SyncSeconds> sync_seconds(const Job& job, const PreparedIteration& prepared,
                                       double step_s);
 
-// For a job that passes check_layers().
+// The job must pass check_layers().
 LeastIteration least_iteration(const Job& job);
 
 }  // namespace windtunnel

@@ -1,4 +1,4 @@
-// Functions of Python's that the library calls, from threads of its own.
+// Calls of Python functions by the library, from the library's own threads.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -9,13 +9,13 @@
 
 namespace windtunnel_python {
 
-// A function object must be released with Python's lock held, which the pointer's deleter sees to.
+// The pointer's deleter takes Python's lock, which is required to release a function object.
 std::shared_ptr<pybind11::function> shared(pybind11::function function);
 
-// What is raised passes through, with a note that says where it was called (Python 3.11).
+// Adds a note to an exception of the function, which says where it was called (Python 3.11).
 void add_note(pybind11::error_already_set& error, const std::string& what);
 
-// Holds Python's lock; `what`: "compressor 'mine'".
+// The caller must hold Python's lock. `what`: "compressor 'mine'".
 template <class Argument>
 pybind11::object call(const std::string& what, const pybind11::function& function,
                       const Argument& argument) {

@@ -28,7 +28,7 @@ void interruptible(const std::function<void(std::stop_token)>& work) {
       if (interrupted) stop.request_stop();
     }
   }
-  // The error that the handler raised is set in this thread; what the work came to counts no more.
+  // The signal handler's exception is set in this thread and replaces the result of the work.
   if (interrupted) throw pybind11::error_already_set();
   done.get();
 }

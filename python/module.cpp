@@ -1,5 +1,5 @@
-// The public library for Python: values and functions as include/windtunnel has them. What Python's
-// users would rather have (dicts, DataFrames, values of any type) is python/windtunnel/*.py.
+// The public library for Python, with the values and functions of include/windtunnel. The package
+// python/windtunnel/*.py adds what Python's users expect: dicts, DataFrames, values of any type.
 #include <pybind11/functional.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -39,7 +39,7 @@ const char* name_of(windtunnel::Error::Cause cause) {
   return "defect";
 }
 
-// windtunnel.Error with what is known of the place as attributes.
+// Creates windtunnel.Error, whose attributes tell the place.
 void bind_error(py::module_& module) {
   static py::handle type =
       py::exception<windtunnel::Error>(module, "Error", PyExc_ValueError).release();

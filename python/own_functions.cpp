@@ -232,7 +232,8 @@ void bind_compressor(py::module_& module) {
       .def_readonly("count", &GradientTensor::count, "Number of such gradients.")
       .def_readonly("filled", &GradientTensor::filled,
                     "Share of the rows that are not zero (embeddings).")
-      .def_property_readonly("elements", &GradientTensor::elements, "Of all gradients together.");
+      .def_property_readonly("elements", &GradientTensor::elements,
+                             "Elements of all gradients together.");
   py::class_<CompressorRequest>(module, "CompressorRequest",
                                 "What a recipe is made for: one buffer of gradients.")
       .def_readonly("tensors", &CompressorRequest::tensors, "A list of :class:`GradientTensor`.")

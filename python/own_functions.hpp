@@ -1,4 +1,4 @@
-// What a caller brings as functions of Python: schedules, compressors, rules of when to save.
+// Python functions that a caller supplies: schedules, compressors, rules of when to save.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -8,7 +8,7 @@
 
 namespace windtunnel_python {
 
-// The types of their arguments and results.
+// These register the types that the Python functions take and return.
 void bind_schedule(pybind11::module_& module);
 void bind_compressor(pybind11::module_& module);
 void bind_saving_rule(pybind11::module_& module);

@@ -150,15 +150,15 @@ void McpServer::receive(std::string_view line) {
   if (method.is_null() && (message.contains("result") || message.contains("error"))) return;
   const Json shown_id = is_id(id) ? id : Json();
   if (member(message, "jsonrpc") != "2.0") {
-    return send_error(shown_id, kNoRequest, "jsonrpc is \"2.0\"");
+    return send_error(shown_id, kNoRequest, "jsonrpc must be \"2.0\"");
   }
-  if (!method.is_string()) return send_error(shown_id, kNoRequest, "method is a text");
+  if (!method.is_string()) return send_error(shown_id, kNoRequest, "method must be a string");
   const Json& params = member(message, "params");
   if (!message.contains("id")) {
     if (method == "notifications/cancelled") cancel(params);
     return;
   }
-  if (!is_id(id)) return send_error(nullptr, kNoRequest, "id must be a text or a whole number");
+  if (!is_id(id)) return send_error(nullptr, kNoRequest, "id must be a string or a whole number");
   if (!params.is_null() && !params.is_object()) {
     return send_error(id, kBadParams, "params must be an object");
   }
@@ -172,7 +172,8 @@ bool carries_version(const Json& params) {
   const Json& meta = member(params, "_meta");
   const Json& version = member(meta, kVersionKey);
   if (version.is_null()) return false;
-  if (!version.is_string()) throw Refusal{kBadParams, fmt::format("{} is a text", kVersionKey)};
+  if (!version.is_string())
+    throw Refusal{kBadParams, fmt::format("{} must be a string", kVersionKey)};
   const Json supported = supported_versions();
   if (std::ranges::find(supported, version) == supported.end()) {
     throw Refusal{kNoSuchVersion,
@@ -188,7 +189,7 @@ bool carries_version(const Json& params) {
 
 Json initialized(const Json& params) {
   const Json& asked = member(params, "protocolVersion");
-  if (!asked.is_string()) throw Refusal{kBadParams, "protocolVersion is a text"};
+  if (!asked.is_string()) throw Refusal{kBadParams, "protocolVersion must be a string"};
   std::string_view version = kWithHandshake.front();  // the client may refuse this version
   for (const std::string_view each : kWithHandshake) {
     if (asked == each) version = each;
@@ -260,7 +261,7 @@ Json call_result(const ToolOutcome& outcome) {
 
 void McpServer::call_tool(const Request& request) {
   const Json& name = member(request.params, "name");
-  if (!name.is_string()) throw Refusal{kBadParams, "name is a text"};
+  if (!name.is_string()) throw Refusal{kBadParams, "name must be a string"};
   const auto tool = std::ranges::find(tools_, name.get<std::string>(), &McpTool::name);
   if (tool == tools_.end()) {
     std::vector<std::string> known;

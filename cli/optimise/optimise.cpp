@@ -152,8 +152,8 @@ Handler define_optimise(const CommandLine& app) {
       .required();
   app.add_option("--for", command->aim,
                  "what is best: iteration (default): the shortest iteration; memory: the least on "
-                 "the fullest GPU; goodput or cost: the best by iteration time, or by cost if "
-                 "nothing fails, are simulated with their campaign",
+                 "the fullest GPU; goodput or cost: campaigns are simulated of the configurations "
+                 "that are best by iteration time, or by cost if nothing fails",
                  "AIM")
       .check(one_of("aim", {"iteration", "memory", "goodput", "cost"}));
   app.add_set(command->set);

@@ -25,7 +25,8 @@ bool changes(const IntervalSearch& found) {
   return !std::ranges::all_of(found.tiers, &IntervalSearch::Tier::as_given);
 }
 
-// Describes tiers that keep their interval, and tiers whose interval the storage does not allow.
+// Describes which tiers keep their interval, and which have an interval that storage cannot
+// sustain.
 std::string words_of(const IntervalSearch& found) {
   std::vector<std::string> words;
   const bool any_needed = std::ranges::any_of(found.tiers, &IntervalSearch::Tier::is_needed);
@@ -36,7 +37,7 @@ std::string words_of(const IntervalSearch& found) {
   for (const IntervalSearch::Tier& tier : found.tiers) {
     if (!tier.storage_allows_given) {
       words.push_back(fmt::format(
-          "The stated interval of {} would take {} of the storage's bandwidth, but only {} is "
+          "With the stated {}, snapshots would take {} of the storage's bandwidth, but only {} is "
           "allowed (cluster.storage.share); the best is chosen among intervals within that limit.",
           tier.key, value_text(Unit::share, found.storage_share * tier.storage_s / tier.given_s),
           value_text(Unit::share, found.storage_share)));
@@ -67,7 +68,7 @@ Overrides changed_intervals(const IntervalSearch& found) {
   return changed;
 }
 
-// A record with only the campaign's figures, without an iteration.
+// Wraps the campaign in a Record without an iteration, because figures are read from records.
 Record record_of(const CampaignReport& report) {
   Record record;
   record.campaign = report;
@@ -171,10 +172,10 @@ SummarySection intervals_section(const IntervalCommand& command, const IntervalS
   for (const IntervalSearch::Tier& tier : found.tiers) {
     if (tier.storage_s <= 0) continue;
     section.rows.push_back(
-        {tier.key,
-         fmt::format("at most {} of the storage's bandwidth (cluster.storage.share) is {} or more",
-                     value_text(Unit::share, found.storage_share),
-                     value_text(Unit::seconds, tier.storage_s))});
+        {tier.key, fmt::format("snapshots take at most {} of the storage's bandwidth "
+                               "(cluster.storage.share) at intervals of {} or more",
+                               value_text(Unit::share, found.storage_share),
+                               value_text(Unit::seconds, tier.storage_s))});
   }
   section.rows.push_back(
       {"simulate it", run_line(command.scenario, command.set, changed_intervals(found))});

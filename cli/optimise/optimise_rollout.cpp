@@ -16,7 +16,7 @@ constexpr const char* kColumns[] = {"rollout.period_s", "rollout.samples_per_s",
                                     "rollout.actors_idle", "rollout.learner_idle",
                                     "rollout.usd_per_sample"};
 
-// A record with only the loop's figures, without an iteration.
+// Wraps the loop in a Record without an iteration, because figures are read from records.
 Record record_of(const RolloutReport& report) {
   Record record;
   record.studies.set(report);
@@ -76,7 +76,7 @@ Json document_of(const RolloutCommand& command, const SplitSearch& found) {
 
 Json splits_chart(const SplitSearch& found) {
   RangeChart chart{.title = "Samples per second by split of the nodes",
-                   .note = "The diamond is the estimate in closed form that found them.",
+                   .note = "The diamond is the closed-form estimate by which splits were chosen.",
                    .axis = {figure("rollout.samples_per_s").title, Unit::count},
                    .items = {}};
   const auto add = [&](const RankedSplit& split, const std::string& rank) {

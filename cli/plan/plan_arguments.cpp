@@ -126,7 +126,7 @@ ClusterArgument whole_nodes(const std::string& text, int gpus, const NodeSpec& n
   refuse_cluster(
       text, fmt::format("{} GPUs do not fill whole nodes: a '{}' has {}; take {} or {}{}", gpus,
                         node.name, node.gpus, below, above,
-                        rack ? ", or equal parts of racks in fours" : ""));
+                        rack ? ", or a number that gives each rack the same multiple of 4" : ""));
 }
 
 }  // namespace
@@ -140,10 +140,10 @@ Overrides part_of_node(const ClusterArgument& cluster) {
 }
 
 ClusterArgument parse_cluster(const std::string& text) {
-  static const RE2 form(R"(\s*([0-9][0-9,]*)(?:\s*[xX*]\s*|\s+))"               // how many
-                        R"((?:(?i:(nodes?|gpus?))\s+(?:(?i:of|with|x)\s+)?)?)"  // of these
+  static const RE2 form(R"(\s*([0-9][0-9,]*)(?:\s*[xX*]\s*|\s+))"               // count
+                        R"((?:(?i:(nodes?|gpus?))\s+(?:(?i:of|with|x)\s+)?)?)"  // nodes or GPUs
                         R"((?:([0-9]+)(?:\s*[xX*]\s*|\s+))?)"                   // GPUs of a node
-                        R"(([A-Za-z][\w.-]*(?:\s+[\w.-]+)*?))"                  // of what
+                        R"(([A-Za-z][\w.-]*(?:\s+[\w.-]+)*?))"  // name of the node or GPU
                         R"((?:\s+(?i:(nodes?|gpus?)))?\s*)");
   std::string count, counted, per_node, name, noun;
   if (!RE2::FullMatch(text, form, &count, &counted, &per_node, &name, &noun)) {

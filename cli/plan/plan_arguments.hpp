@@ -1,4 +1,4 @@
-// This header parses the machine and model arguments of `windtunnel plan` and `windtunnel init`.
+// Reads the machine and model arguments of `windtunnel plan` and `windtunnel init`.
 #pragma once
 
 #include <filesystem>
@@ -23,8 +23,8 @@ ClusterArgument parse_cluster(const std::string& text);
 // The keys in which part of a node differs from the library's node: its GPUs and their NICs.
 Overrides part_of_node(const ClusterArgument& cluster);
 
-// The value of a scenario's key `model` for an argument: a name of the library, dimensions in
-// braces, a Hugging Face config.json, a text with Megatron-LM's arguments, or a scenario whose
+// Returns the value of a scenario's key `model` for an argument: a name of the library, dimensions
+// in braces, a Hugging Face config.json, a text with Megatron-LM's arguments, or a scenario whose
 // model is used. Throws Error that explains the syntax, with the nearest name.
 std::string model_value(const std::string& text);
 

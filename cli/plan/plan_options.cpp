@@ -172,7 +172,7 @@ void add_plan_options(CLI::App& app, PlanOptions& options) {
                               options.model))
       ->type_name("MODEL");
   app.add_option("--tokens", options.tokens,
-                 with_default("to train on, e.g. '2 T'", options.tokens))
+                 with_default("tokens to train on, e.g. '2 T'", options.tokens))
       ->type_name("COUNT");
   app.add_option("--framework", options.framework,
                  "the training software, with its schedules, shardings and rules (default: the "
@@ -184,7 +184,8 @@ void add_plan_options(CLI::App& app, PlanOptions& options) {
       ->type_name("COUNT");
   app.add_option("--sequence", options.sequence, "tokens of a sequence (default: at most 8192)")
       ->type_name("TOKENS");
-  app.add_option("--price", options.price, "e.g. '2 USD per gpu-hour' (default: by GPU)")
+  app.add_option("--price", options.price,
+                 "price of renting a GPU, e.g. '2 USD per gpu-hour' (default: depends on the GPU)")
       ->type_name("PRICE");
   app.add_option("--headroom", options.headroom_percent,
                  "percent of a GPU's memory to keep free (default 10)")

@@ -111,7 +111,7 @@ void say_differences(const std::string& path, const MadeRecord& made, const Scen
     return;  // the override may fix the fault; otherwise the command will report it
   }
   for (const NamedFile& file : source.files) {
-    // The record's text is used; if that was edited, the key below may tell.
+    // The text in the record is used, if it has one; the key below reveals whether it was edited.
     if (file.text) continue;
     const auto now = std::ranges::find(again->files, file.name, &NamedFile::name);
     if (now == again->files.end() || now->hash == file.hash) continue;

@@ -52,9 +52,9 @@ bool& quiet() {
   return asked;
 }
 
-constexpr size_t kUsualWidth = 160;  // characters of a line, if no terminal tells its width
+constexpr size_t kUsualWidth = 160;  // characters of a line if the terminal does not tell its width
 
-// The width from the environment, else from the terminal; 0: not a terminal.
+// Returns COLUMNS, else the terminal's width in characters; 0: the stream is no terminal.
 size_t width_of_stream(int stream) {
   if (const char* columns = std::getenv("COLUMNS")) {
     const std::string_view text = columns;

@@ -18,11 +18,11 @@ void print_document(std::string_view kind, const Json& document);
 // Control characters other than the style's own are shown as text, because they may come from a
 // file. Lines that are too long for human_style() are wrapped (wrapped_lines()).
 void print_human(const std::string& text, bool stdout_is_taken);
-// The same without wrapping, for drawings.
+// Prints without wrapping, because wrapped lines would break a drawing.
 void print_drawing(const std::string& text, bool stdout_is_taken);
 // Prints to stderr, even when quiet, why the exit code is not 0.
 void print_failure(const std::string& text);
-// The width of a line, from COLUMNS or the terminal; 0: not known.
+// Returns characters per line, from COLUMNS or the terminal; 0: unknown.
 std::size_t terminal_width(bool stdout_is_taken);
 // Bold on a terminal, unless NO_COLOR is set or TERM is dumb; the width is the terminal's, else 160
 // characters.
@@ -52,8 +52,8 @@ class Progress {
 // Creates the folder if it is missing. Throws Error: usage if a file is in the way, failed if the
 // system refuses.
 void prepare_folder(const std::string& folder);
-// The same for a result that needs a folder of its own: throws Error if the folder contains
-// `foreign`, the file of another kind of result, because the page would show that.
+// Prepares a folder that holds one result. Throws Error if it contains `foreign`, the file of
+// another kind of result, because the page would show that result.
 void prepare_folder(const std::string& folder, const std::string& foreign);
 
 // Throws Error if the folder for the file is missing. Called before the work.

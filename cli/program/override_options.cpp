@@ -101,7 +101,7 @@ std::vector<std::string> expanded(const std::string& key, std::vector<std::strin
   return names.empty() || std::ranges::find(names, "all") != names.end() ? values : names;
 }
 
-// A range LO:HI:N or LO:HI:Nlog.
+// LO:HI:N gives N values spaced evenly, LO:HI:Nlog N values with equal ratios.
 struct Range {
   std::string low, high;
   int count = 0;

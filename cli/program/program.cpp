@@ -47,7 +47,7 @@ const CLI::App& innermost(const CLI::App& app) {
   return given.empty() ? app : innermost(*given.front());
 }
 
-// Explains a word that the parser rejected, with a better suggestion than the parser's.
+// Says which word the parser rejected and suggests the nearest known option or command.
 std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = innermost(app);
   const std::vector<std::string> extras = app.remaining(true);
@@ -146,10 +146,10 @@ const Command* sibling_command(const CliProgram& program, std::vector<std::strin
   return command == program.commands.end() || command->define ? nullptr : &*command;
 }
 
-// Names all commands. Each defines its options when its name is met on the command line, because
-// the choices of options are read from the library, which takes longer than most commands; with
-// `all`, each defines them now. Returns the handlers of those that have done so, also of those that
-// do it later.
+// Adds all commands. Each defines its options when its name is met on the command line, because the
+// choices of options are read from the library, which takes longer than most commands; with `all`,
+// each defines them now. The returned map receives the handler of each command whose options are
+// defined.
 std::shared_ptr<std::map<const CLI::App*, Handler>> add_commands(const CliProgram& program,
                                                                  CLI::App& app, bool all,
                                                                  bool& quiet) {
@@ -187,7 +187,7 @@ int run(const CliProgram& program, int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", fmt::format("{} {}", program.name, program_build()),
                        "print the version");
-  // What completes a word, prints the manual or offers commands as tools asks for all options.
+  // Completion, the manual page and the MCP server need the options of all commands.
   const bool asks_all = std::any_of(argv + 1, argv + argc, [](std::string_view word) {
     return word.starts_with("__") || word == "man" || word == "mcp";
   });

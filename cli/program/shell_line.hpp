@@ -7,7 +7,7 @@
 
 namespace windtunnel {
 
-// The text as one word of a shell, quoted if necessary.
+// Quotes the text where a shell would split or change it.
 std::string shell_word(std::string_view text);
 
 // The output of the command on stdout; nothing if it fails.

@@ -19,7 +19,7 @@ inline constexpr std::array kSiblingCommands = std::to_array<CommandName>({
     {"execute",
      "run the tasks of a scenario for real, in processes of this machine, and compare with the "
      "simulation"},
-    {"validate", "predicted against measured"},
+    {"validate", "compare predictions with measured rows"},
     {"calibrate", "fit the cost models to measured step times"},
 });
 

@@ -20,11 +20,12 @@ const std::vector<Command>& schedule_commands() {
   static const std::vector<Command> table = {
       {"list", "list the named schedules", define_schedule_list},
       {"show", "show makespan, bubbles and memory of a schedule", define_schedule_show},
-      {"search", "search the best order for given times and memory, with a bound",
+      {"search", "search for the best order for given times and memory, with a lower bound",
        define_schedule_search},
       {"export", "write a schedule as a CSV that torch.distributed.pipelining reads",
        define_schedule_export},
-      {"import", "read such a CSV, check it and lower it", define_schedule_import},
+      {"import", "read a CSV of torch.distributed.pipelining, check it and lower it",
+       define_schedule_import},
   };
   return table;
 }

@@ -1,4 +1,4 @@
-// The subcommands of `windtunnel schedule`; one file each.
+// Each subcommand of `windtunnel schedule` has its source file.
 #pragma once
 
 #include "cli/program/command.hpp"

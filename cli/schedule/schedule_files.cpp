@@ -1,4 +1,4 @@
-// windtunnel schedule export, import: files of torch.distributed.pipelining.
+// windtunnel schedule export and import write and read files of torch.distributed.pipelining.
 #include <fmt/format.h>
 
 #include <memory>

@@ -196,7 +196,8 @@ class Printer {
                                               format_percent(best.bubble_longest_stage_rate()))},
         {"bubble, makespan", time(best.bubble_makespan_s())},
         {"peak activations", amount(*std::ranges::max_element(best.peak_activation))},
-        {objective == SearchObjective::makespan ? "no makespan below" : "no longest stage below",
+        {objective == SearchObjective::makespan ? "makespan, lower bound"
+                                                : "longest stage, lower bound",
          fmt::format("{}  ({})", time(result_.bound_s), result_.bound_because)},
         {"gap", fmt::format("{:.3g} %", 100 * std::max(0.0, result_.gap()))}};
     if (const auto played = played_s_.find(result_.found_by); played != played_s_.end()) {

@@ -33,7 +33,7 @@ Sends sends_of(const std::string& name) {
   throw Error(unknown_name("way to send", name, known));
 }
 
-// Parses a time in the unit of the schedule's times.
+// Reads a time in seconds, or in the schedule's time units if it is not in seconds.
 double norm_of(const std::string& text, const ScheduleSource& source) {
   if (text.empty()) return 0;
   try {

@@ -15,7 +15,7 @@ struct ServerOptions {
   std::string token;  // required in every request
 };
 
-// 128 random bits from the system, as hexadecimal digits.
+// Returns 128 random bits from the system as hexadecimal digits.
 std::string random_token();
 
 // Serves until `stop` is set, then completes answers in progress. Calls `listening` with the port

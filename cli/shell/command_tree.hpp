@@ -51,7 +51,7 @@ using ManualOf = std::function<std::string(const std::string& command)>;
 std::string man_page(const CommandPage& program, const std::string& build,
                      const ManualOf& elsewhere);
 
-// The page's section on a command and its subcommands.
+// Returns the manual's section on a command and its subcommands.
 std::string command_manual(const CommandPage& command);
 
 }  // namespace windtunnel

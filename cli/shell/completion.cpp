@@ -73,7 +73,7 @@ void add_keys(const std::string& text, Completion& found) {
   const std::string index = index_in(text);
   for (const Field& field : field_table()) {
     if (field.path.empty()) continue;
-    // The keys below it are set instead.
+    // A map or list is set by the keys below it, so it is no candidate itself.
     if (field.scalar == ScalarType::none && field.shorthand.empty()) continue;
     std::string key;
     for (const char c : field.path) key += c == '*' ? index : std::string(1, c);
@@ -84,7 +84,7 @@ void add_keys(const std::string& text, Completion& found) {
 // Values that name entries of the library, by the value's name in the help.
 struct NamedValue {
   std::string_view value;
-  std::vector<std::string_view> keys;  // of scenarios, with the same names
+  std::vector<std::string_view> keys;  // keys of scenarios that take the same names
   bool counted = false;                // the name follows a number, "64 x dgx-h100"
 };
 

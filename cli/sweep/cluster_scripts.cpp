@@ -32,7 +32,7 @@ std::string slurm_time(const std::string& text) {
   return fmt::format("{}-{:02}:{:02}:00", minutes / 1440, minutes / 60 % 24, minutes % 60);
 }
 
-// The common head of the scripts for shards and merge.
+// The scripts for the shards and for the merge begin with these lines.
 std::string slurm_head(const ClusterJob& job, const char* name, const std::string& log) {
   std::string head = fmt::format(
       "#!/bin/sh\n"
@@ -122,7 +122,7 @@ JobFiles slurm_scripts(const ClusterJob& job) {
 }
 
 std::string kubernetes_name(const ClusterJob& job) {
-  constexpr size_t kMost = 32;  // of 63; pods add an index and five letters
+  constexpr size_t kMost = 32;  // a name has 63 at most, and pods add an index and five letters
   std::string name = "windtunnel-";
   for (const char c : std::filesystem::path(job.folder).filename().string().substr(0, kMost)) {
     const auto letter = static_cast<unsigned char>(c);

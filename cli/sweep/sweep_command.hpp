@@ -25,7 +25,7 @@ struct SweepShard {
   int index = 0;
   int count = 1;
 };
-// Variables in which launchers number their tasks from 0.
+// A launcher sets one of these variables to the number of its task, counted from 0.
 inline constexpr std::array kIndexVariables = {"SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX",
                                                "HQ_TASK_ID", "OMPI_COMM_WORLD_RANK"};
 // Parses "2/8"; "auto/8" takes the index from the launcher's environment. Throws Error.

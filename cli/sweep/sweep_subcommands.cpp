@@ -152,9 +152,9 @@ void add_limits(const CommandLine& app, ClusterJob& job) {
       .check(whole_in(1, 4096));
   app.add_option("--time", job.time, "time limit of a shard: '90 min', 1:30:00, 1-12:00:00",
                  "TIME");
-  app.add_option("--memory", job.memory, "of each shard: 4G", "SIZE");
-  app.add_option("--partition", job.partition, "of Slurm", "NAME");
-  app.add_option("--account", job.account, "of Slurm", "NAME");
+  app.add_option("--memory", job.memory, "memory of each shard, e.g. 4G", "SIZE");
+  app.add_option("--partition", job.partition, "Slurm: partition", "NAME");
+  app.add_option("--account", job.account, "Slurm: account", "NAME");
   app.add_option("--qos", job.qos, "Slurm: quality of service", "NAME");
   app.add_option("--option", job.options,
                  "an option that is passed unchanged to sbatch, hq submit or ssh: "
@@ -182,7 +182,7 @@ void add_places(const CommandLine& app, ClusterJob& job) {
   app.add_option("--claim", job.claim,
                  "Kubernetes: the claim of the volume with the folder, and where pods mount it",
                  "NAME:PATH");
-  app.add_option("--namespace", job.name_space, "of Kubernetes", "NAME");
+  app.add_option("--namespace", job.name_space, "Kubernetes: namespace", "NAME");
   add_write_once(app, job.write_once);
 }
 

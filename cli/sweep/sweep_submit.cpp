@@ -1,4 +1,4 @@
-// windtunnel sweep submit: submits the shards of a sweep to a cluster, and a merge after them.
+// windtunnel sweep submit sends a sweep's shards to a batch system, and a merge to run after them.
 #include <fmt/format.h>
 
 #include <algorithm>

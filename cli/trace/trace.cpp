@@ -377,7 +377,7 @@ ExitCode import_traces(const ImportOptions& options) {
 // Options for a log of faults; for an export they need --faults.
 template <class Fault>
 std::vector<Option> add_watch(const CommandLine& app, Fault& fault, const std::string& otherwise) {
-  return {app.add_option("--nodes", fault.nodes, "of the log of faults; " + otherwise)
+  return {app.add_option("--nodes", fault.nodes, "nodes of the log of faults; " + otherwise)
               .check(whole_in(1, 10'000'000)),
           app.add_option("--days", fault.days, "length of the log of faults; " + otherwise)
               .check(number_in(1e-6, 36500))};
@@ -387,7 +387,7 @@ Handler define_export(const CommandLine& app) {
   auto to = std::make_shared<ExportOptions>();
   app.add_option("SCENARIO", to->scenario, "scenario file (YAML)").required();
   app.add_option("--out", to->out,
-                 "write NAME.RANK.et into this folder; with --faults the file to write", "DIR")
+                 "write NAME.RANK.et into this folder; with --faults: the file to write", "DIR")
       .required();
   Option ranks =
       app.add_option("--ranks", to->ranks,
@@ -405,7 +405,7 @@ Handler define_export(const CommandLine& app) {
   for (const Option& option : add_watch(app, to->fault, "default: the scenario's")) {
     option.needs(faults);
   }
-  app.add_option("--seed", to->fault.seed, "of the log of faults; default: the campaign's")
+  app.add_option("--seed", to->fault.seed, "seed of the log of faults; default: the campaign's")
       .needs(faults);
   add_example(app, "scenarios/small.yaml --ranks one-per-class --out traces");
   return [to] { return export_traces(*to); };

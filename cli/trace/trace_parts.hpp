@@ -1,5 +1,5 @@
-// Parts of `windtunnel trace` in files of their own: logs of node faults, recordings of profilers,
-// and the captured job under other choices.
+// The parts of `windtunnel trace` have their own source files: node fault logs, profiler
+// recordings, and the captured job under other choices.
 #pragma once
 
 #include <cstdint>

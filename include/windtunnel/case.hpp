@@ -19,7 +19,7 @@ using Setting = std::pair<std::string, std::string>;
 // {{"tier", "peers"}, {"every", "10 iterations"}, {"code.name", "xor"}}.
 using SnapshotTier = std::vector<Setting>;
 
-// What a setting became after resolution, and its origin.
+// Tells which value a setting has after resolution, and where that comes from.
 struct ResolvedValue {
   std::string key;     // "cluster.fabric.pod_oversubscription"
   std::string value;   // as text with its unit
@@ -33,9 +33,9 @@ struct ResolvedValue {
 // can be made one after the other; check() does so at once.
 class WINDTUNNEL_API Case {
  public:
-  // From a scenario, or the configuration of a training program (docs/guide/import.md); what the
-  // latter does not contain, such as the machine, must be set. Files that the scenario names are
-  // relative to it.
+  // Reads a scenario or the configuration of a training program (docs/guide/import.md). Settings
+  // that the latter does not contain, such as the machine, must be set. Files that the scenario
+  // names are relative to it.
   static Case from_file(const std::string& path);
   // `name` stands for the file in messages. Files that the text names are relative to its folder,
   // or to the working directory if it has none.

@@ -31,10 +31,10 @@ struct CompressorRequest {
   int ranks = 1;
   int nodes = 1;             // of the members, equally many on each
   double element_bytes = 4;  // of a gradient
-  // "rank", "density", "bits", "block", "warmup", "every": those of Compressor::numbers and the
-  // warm-up, from the scenario or else the defaults given there.
+  // Values of "rank", "density", "bits", "block", "warmup" and "every": from the scenario,
+  // otherwise the defaults in Compressor::numbers or of the warm-up.
   std::map<std::string, double> numbers = {};
-  std::string feedback = "none";  // the same: "none", "ef", "ef21" or "econtrol"
+  std::string feedback = "none";  // "none", "ef", "ef21" or "econtrol"
 };
 
 // One kernel on the GPU, or several equal ones in a row. Its time is that of a measured kernel of
@@ -46,7 +46,7 @@ struct Kernel {
   double launches = 0;    // by the host; 0: one per kernel
   std::string like = {};  // the library's kernel whose share of the bandwidth it reaches
   std::string law = {};   // the measured kernel it corresponds to: a name in the calibration's laws
-  std::string next_law = {};  // and a second one, if it consists of two
+  std::string next_law = {};  // a second law, if it corresponds to two measured kernels
   // `count` products of m x k by k x n; m 0: none. product() also fills bytes and flops.
   double m = 0, n = 0, k = 0, count = 1;
 };
@@ -86,8 +86,8 @@ struct Compressor {
   // {{"rank", 4}}.
   std::map<std::string, double> numbers = {};
   std::string feedback = {};  // default of communication.compressor.feedback; empty: not supported
-  // Everything sent is a sum of compressed data over all members: with sharded gradients it is
-  // scattered.
+  // All that is sent is summed over the members in compressed form; with sharded gradients the sum
+  // is scattered.
   bool summable = false;
   bool fusible = false;        // one all-reduce: buckets may be fused by compressed bytes
   bool whole_tensors = false;  // works on whole matrices

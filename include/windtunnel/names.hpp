@@ -13,7 +13,7 @@ struct Key {
   std::string help;
 };
 
-// All keys of a scenario, in their order there.
+// All keys that a scenario can have, in their order there.
 WINDTUNNEL_API std::vector<Key> keys();
 
 // The names accepted by a key: names("model"), names("cluster.node"), names("schedule"),

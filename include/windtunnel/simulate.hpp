@@ -1,12 +1,12 @@
-// From a case to its figures.
+// Simulates a case and returns its figures.
 //
 // The engine has one clock per process, so simulate() and sweep() fork a child for each of its runs
 // (a few per case), which computes, sends its result through a pipe and exits. The calling process
 // is not changed; a child that dies causes an Error. Threads are allowed, and both functions may be
 // called concurrently. stdout and stderr are flushed before each fork.
 //
-// What a child inherits, and what callers with signal handlers, locks or their own malloc() must
-// know: docs/reference/library.md of the project, "Child processes".
+// docs/reference/library.md of the project, "Child processes", tells what a child inherits and what
+// callers with signal handlers, locks or their own malloc() must know.
 #pragma once
 
 #include <functional>

@@ -31,9 +31,10 @@ struct SweepOptions {
   std::stop_token stop = {};  // running points are finished, no new ones are started
 };
 
-// In the order of the grid; if stopped, only finished points. Forks like simulate(). Throws Error
-// if every point is contradictory, as with a misspelt key, and if a key has no values. Points that
-// do not fit in memory are included with their reasons, even if none fits.
+// The points are in the order of the grid; if the sweep is stopped, only finished ones. Forks like
+// simulate(). Throws Error if every point is contradictory, as with a misspelt key, and if a key
+// has no values. Points that do not fit in memory are included with their reasons, even if none
+// fits.
 WINDTUNNEL_API std::vector<SweepPoint> sweep(const Case& the_case, const std::vector<Varied>& vary,
                                              const SweepOptions& options = {});
 

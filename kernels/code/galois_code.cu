@@ -11,7 +11,7 @@ namespace windtunnel {
 namespace {
 
 constexpr int kMaxSources = 64;  // per launch: pointers and coefficients are kernel arguments
-constexpr int kMaxRows = 8;      // whose sums stay in registers
+constexpr int kMaxRows = 8;      // the sums of all rows stay in registers
 constexpr int kThreads = 256;
 // Fills every SM of the largest devices, in whole waves of 2, 3 or 4 blocks per SM.
 constexpr std::size_t kMaxBlocks = 132 * 24;
@@ -29,7 +29,8 @@ struct Sums {
   bool add;
 };
 
-// A vector of kWords words, or with kWords = 0 a single byte, for unaligned data and the tail.
+// A thread's unit of work has kWords words, or is a single byte (kWords = 0) where data are
+// unaligned and at the end.
 template <int kWords>
 struct Piece;
 

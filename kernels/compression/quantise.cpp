@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t kInt8Block = quantised_block_elements(QuantisedForm::int8);
 
-// Without the sign bit, the bits of floats order as integers; signed ones, because every vector
-// unit can compare these.
+// Without the sign bit, the bits of floats sort like integers. They are compared as signed
+// integers, because every vector unit can compare these.
 template <std::size_t kSize>
 std::uint32_t largest_magnitude(const float* x) {
   std::int32_t largest = 0;

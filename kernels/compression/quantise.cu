@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(kThreads)
     Word words[2] = {};
     float scale[2] = {};
 #pragma unroll
-    // Both loads come before the stores, which they could not overtake.
+    // Both loads come before the stores, because a load cannot overtake a store.
     for (unsigned half = 0; half < 2; ++half) {
       const std::size_t block = block_of<kForm>(tile, half);
       if (block >= blocks) continue;  // the codes end with the last block

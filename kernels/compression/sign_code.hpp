@@ -14,7 +14,7 @@
 
 namespace windtunnel {
 
-// In whole vectors of 16 bytes; bits beyond the elements are clear.
+// Number of words, which fill whole vectors of 16 bytes; bits beyond the elements are clear.
 constexpr std::size_t sign_words(std::size_t elements) {
   return (elements + 127) / 128 * 4;
 }

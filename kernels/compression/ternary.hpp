@@ -16,7 +16,7 @@
 
 namespace windtunnel {
 
-// In whole vectors of 16 bytes; bits beyond the elements are zero.
+// Number of words, which fill whole vectors of 16 bytes; bits beyond the elements are zero.
 constexpr std::size_t ternary_words(std::size_t elements) {
   return (elements + 63) / 64 * 4;
 }

@@ -26,7 +26,7 @@ struct Selection {
   int listed_at;           // the level whose boundary filled the list; kLevels: not filled yet
   std::uint32_t selected;  // written so far
   std::uint32_t listed;
-  std::uint32_t blocks_done;  // that have added to the level's histogram
+  std::uint32_t blocks_done;  // blocks that have added to the level's histogram
   std::uint32_t counts[kDigitBins];
 };
 
@@ -171,8 +171,8 @@ struct Places {
   std::uint32_t first, second;
 };
 
-// Where each thread writes its elements of two kinds: after those of the threads before it in the
-// block, and the block's after the counts *first and *second.
+// Where each thread writes its elements of two kinds: after those of earlier threads in the block.
+// The block's elements begin at the counts *first and *second.
 __device__ Places places_of(std::uint32_t firsts, std::uint32_t seconds, std::uint32_t* first,
                             std::uint32_t* second) {
   __shared__ std::uint32_t of_warps[kWarps];

@@ -1,5 +1,5 @@
-// The alignment of compressors' arrays: 16 bytes, the width of one access of a CUDA thread.
-// Allocators and the buckets of frameworks provide it.
+// Arrays of compressors are aligned to 16 bytes, the width of one access of a CUDA thread.
+// Allocators and the gradient buckets of frameworks provide it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Selects four of eight bytes in one instruction of a device.
+// A GPU takes four of eight bytes in one instruction.
 #pragma once
 
 #include <cstdint>

@@ -15,13 +15,13 @@ namespace windtunnel {
 namespace {
 
 constexpr std::size_t kAlignmentBytes = 64;
-// From this size on, the look-up of the machine's memory takes no time in comparison.
+// From this size on, the time to look up the machine's memory is negligible.
 constexpr std::size_t kLargeBytes = std::size_t{64} << 20;
 
 std::byte* allocate_host(std::size_t size_bytes, MemoryKind /*memory*/) {
   const std::size_t rounded =
       (size_bytes + kAlignmentBytes) / kAlignmentBytes * kAlignmentBytes;  // never zero
-  // The system would promise more memory, and kill a process when it is used.
+  // Otherwise the system would grant more memory than it has, and kill the process on first use.
   const std::size_t all_bytes = rounded >= kLargeBytes ? describe_host().memory_bytes : 0;
   if (all_bytes > 0 && rounded > all_bytes) {
     throw Error(
@@ -48,7 +48,7 @@ double time_host_s(const std::function<void()>& work, int times) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// All have ended when this throws the first exception of any of them.
+// When all works have ended, throws the first exception of any of them.
 void run_threads(const std::vector<std::function<void()>>& works) {
   std::vector<std::future<void>> runs;
   for (const std::function<void()>& work : works) {

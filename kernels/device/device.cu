@@ -37,7 +37,7 @@ bool& has_streams() {
   return has;
 }
 
-// They live as long as the process; the driver frees them.
+// The streams last as long as the process; the driver frees them.
 Streams& streams() {
   static Streams all;
   has_streams() = true;
@@ -77,7 +77,7 @@ CudaState read_state() {
     state.devices = 0;
     state.fault = cudaGetErrorString(status);
   }
-  // From the driver's own library; 0 if there is no driver.
+  // The version comes from the driver's own library; 0 if there is no driver.
   if (cudaDriverGetVersion(&state.driver_cuda) != cudaSuccess) state.driver_cuda = 0;
   if (cudaRuntimeGetVersion(&state.built_cuda) != cudaSuccess) state.built_cuda = 0;
   cudaGetLastError();
@@ -120,7 +120,7 @@ int attribute(cudaDeviceAttr name) {
   return value;
 }
 
-// In the form of nvidia-smi: GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx.
+// Writes it as nvidia-smi does: GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx.
 std::string text_of(const cudaUUID_t& uuid) {
   std::string text = "GPU";
   for (std::size_t i = 0; i < sizeof uuid.bytes; ++i) {

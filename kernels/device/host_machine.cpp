@@ -37,7 +37,7 @@ double cpuinfo_clock(const std::string& root) {
   return text >> clock_MHz ? 1e6 * clock_MHz : 0;
 }
 
-// `file` of cpufreq, in kHz, or else the clock in /proc/cpuinfo.
+// Returns the clock in Hz from `file` of cpufreq, which is in kHz, or else from /proc/cpuinfo.
 double clock_of(const std::string& root, const char* file) {
   const double clock_kHz = number_in(root + kFrequency + file);
   return clock_kHz > 0 ? 1e3 * clock_kHz : cpuinfo_clock(root);

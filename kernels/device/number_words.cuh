@@ -1,4 +1,4 @@
-// Bits of a float, and rounding, for CPU and CUDA.
+// Functions on the bits of floats that give the same result on CPU and GPU, such as rounding.
 #pragma once
 
 #include <cstdint>
@@ -43,8 +43,8 @@ WINDTUNNEL_BOTH inline std::int32_t rounded(float x) {
   return static_cast<std::int32_t>(bits_of(x + kShift) - 0x4b400000u);
 }
 
-// E4M3 (Micikevicius et al., "FP8 formats for deep learning", 2022, arXiv 2209.05433): 4 bits of
-// exponent with bias 7, 3 of mantissa, no infinity, largest 448, smallest 2^-9.
+// E4M3 (Micikevicius et al., "FP8 formats for deep learning", 2022, arXiv 2209.05433) has 4 bits of
+// exponent with bias 7, 3 of mantissa and no infinity; values reach from 2^-9 to 448.
 constexpr float kLargestE4m3 = 448.0f;
 
 // Rounds to nearest, ties to even; larger values become 448. x must not be NaN.

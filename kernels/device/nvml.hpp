@@ -20,7 +20,7 @@ class Nvml {
   int cuda_version() const;    // the latest that this driver supports: 13000; 0: not known
   // NVML's message if the library is there but does not start; else empty.
   const std::string& fault() const { return fault_; }
-  // Readings of the device with this PCI address, "0000:1B:00.0".
+  // The address is that of PCI, such as "0000:1B:00.0".
   DeviceReadings readings(const std::string& pci_bus_id) const;
 
  private:

@@ -1,6 +1,6 @@
-// Philox 4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC'11): four random
-// 32-bit words from a counter and a key, the same on every device, in about 10 instructions per
-// word.
+// Philox 4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC'11) makes four
+// random 32-bit words from a counter and a key, the same on every device, in about 10 instructions
+// per word.
 #pragma once
 
 #include <cstdint>

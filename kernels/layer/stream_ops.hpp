@@ -9,7 +9,8 @@
 
 namespace windtunnel {
 
-// Settings and defaults of Kingma and Ba, "Adam: A Method for Stochastic Optimization", 2015.
+// The names and defaults are those of Kingma and Ba, "Adam: A Method for Stochastic Optimization",
+// 2015.
 struct AdamSettings {
   double learning_rate = 1e-3;
   double beta1 = 0.9, beta2 = 0.999;  // in [0, 1)
@@ -26,7 +27,7 @@ struct StreamOps {
   // Reads and writes weight, mean and variance; 28.
   void (*adam)(const AdamSettings& settings, const float* gradient, float* weight, float* mean,
                float* variance, std::size_t elements);
-  // weight -= learning_rate * gradient, with two roundings; 12.
+  // Computes weight -= learning_rate * gradient with two roundings; 12.
   void (*sgd)(float learning_rate, const float* gradient, float* weight, std::size_t elements);
   // Copies between any two of device, pinned and pageable memory, at any alignment. Starts like a
   // kernel; on CUDA a copy of pageable memory returns only after that has been read or written.

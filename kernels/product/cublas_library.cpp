@@ -51,7 +51,7 @@ const Library& lt() {
   return library;
 }
 
-// Needs the other library to be open, wherever that was found.
+// libcublas needs libcublasLt to be open, wherever that was found.
 const Library& blas() {
   lt();
   static const Library library("libcublas");

@@ -51,7 +51,7 @@ std::function<void()> prepared(const GemmWork& work) {
 
 constexpr Gemm kCpu = {why_unusable, prepared};
 
-// A number format: bits in all, the bit pattern of 1.0, and bits of mantissa.
+// A number format has `bits` bits, `mantissa` of them for the mantissa, and writes 1.0 as `one`.
 struct Form {
   int bits;
   std::uint32_t one;

@@ -18,8 +18,8 @@ enum class GemmType { fp32, tf32, fp16, bf16, fp8 };
 std::size_t gemm_in_bytes(GemmType type);   // of an element of A and B: 4, 4, 2, 2, 1
 std::size_t gemm_out_bytes(GemmType type);  // of C: fp32, fp32, fp16, bf16, bf16
 
-// The number that the harness times; bench/gpu_bench.cpp compares the fastest of them with the
-// fastest of all.
+// How many proposed algorithms the harness times; bench/gpu_bench.cpp compares the fastest of them
+// with the fastest of all.
 constexpr int kUsualProposals = 16;
 
 struct GemmWork {

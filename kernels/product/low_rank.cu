@@ -25,7 +25,8 @@ struct Block {
   __device__ void sync() const { __syncthreads(); }
 };
 
-// cuBLAS on one stream with a workspace of ours: its own allocations cannot be captured.
+// Each stream has a cuBLAS handle with a workspace of ours, since a graph cannot capture cuBLAS's
+// own allocations.
 class Library {
  public:
   explicit Library(cudaStream_t stream) : workspace_(cuda_device(), kWorkspaceBytes) {
@@ -80,7 +81,7 @@ Operand transposed(const float* data, int rows, int columns) {
   return {data, CUBLAS_OP_T, columns, static_cast<long long>(rows) * columns};
 }
 
-// P^T = Q^T M^T
+// Since cuBLAS is column-major, it computes the transpose P^T = Q^T M^T.
 void project(const LowRankShape& shape, const float* gradient, const float* q, float* p) {
   if (shape.r <= kMaxThinRank) return thin_project(shape, gradient, q, p);
   const auto& [batch, m, n, r] = shape;

@@ -45,7 +45,8 @@ struct LowRank {
 // The workspace is aligned like a DeviceBuffer. Works of different streams must not share it.
 std::size_t orthonormal_workspace_bytes(int batch, int m, int r);
 
-// CPU: Eigen's products. CUDA: kernels of thin_product.hpp for small r, else cuBLAS in full fp32.
+// The CPU uses Eigen's products. CUDA uses the kernels of thin_product.hpp for small r, else cuBLAS
+// in full fp32.
 const LowRank& low_rank(DeviceKind kind);
 
 }  // namespace windtunnel

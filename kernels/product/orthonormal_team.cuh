@@ -20,7 +20,6 @@ constexpr float kMaxCondition = 1e3F;
 constexpr int kGramRows = 32;
 constexpr int kGramPartRows = 256;
 
-// The number of parts of the Gram matrix of m rows.
 WINDTUNNEL_BOTH inline int gram_parts(int m) {
   return (m + kGramPartRows - 1) / kGramPartRows;
 }
@@ -158,7 +157,8 @@ WINDTUNNEL_BOTH void reduce_columns(const Team& team, int r, ReflectionMemory& m
   team.sync();
 }
 
-// For each column of `x`, its product with column j of `a` over the rows below j; both are m x r.
+// Computes, for each column of `x`, its product with column j of `a` over the rows below j; both
+// are m x r.
 template <typename Team>
 WINDTUNNEL_BOTH void dot_with_column(const Team& team, int m, int r, int j, const float* a,
                                      const float* x, ReflectionMemory& memory) {
@@ -275,7 +275,7 @@ WINDTUNNEL_BOTH void invert_or_reflect(const Team& team, int m, int r, const flo
   for (int i = team.thread; i < r * r; i += team.size) inverse[i] = i / r == i % r ? 1.0F : 0.0F;
 }
 
-// The layout of the workspace of an orthonormalisation.
+// Divides the workspace of an orthonormalisation into its arrays.
 struct OrthonormalWorkspace {
   float* other;    // batch matrices of m x r
   float* gram;     // batch by gram_parts of r x r

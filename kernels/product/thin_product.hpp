@@ -1,4 +1,5 @@
-// The products of low_rank.hpp for factors with few columns (r <= kMaxThinRank), on CUDA.
+// CUDA kernels compute the products of low_rank.hpp for factors with few columns (r <=
+// kMaxThinRank).
 #pragma once
 
 #include "kernels/product/low_rank.hpp"

@@ -19,7 +19,7 @@ struct Choice {
   T value;
 };
 
-// Each enumeration specialises this with its own array of choices.
+// The specialisation for an enumeration is the array of its choices.
 template <class T>
 inline constexpr int kChoices = 0;
 

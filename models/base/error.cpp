@@ -75,8 +75,8 @@ void fail_check(const char* condition, const char* file, int line, const std::st
 }
 
 std::string nearest_name(std::string_view name, const std::vector<std::string>& known) {
-  // Prefers a name that contains it as whole words: for 'h100', dgx-h100 and not gh200; for
-  // 'qwen3-30b', qwen3-30b-a3b and not qwen3-32b.
+  // Prefers a known name that contains `name` as whole words: for 'h100', dgx-h100 and not gh200;
+  // for 'qwen3-30b', qwen3-30b-a3b and not qwen3-32b.
   const auto whole = std::ranges::find_if(known, [&](const std::string& candidate) {
     return fmt::format("-{}-", candidate).find(fmt::format("-{}-", name)) != std::string::npos;
   });

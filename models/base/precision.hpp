@@ -1,4 +1,4 @@
-// The number formats of weights, activations and matrix products.
+// Weights, activations and matrix products use these number formats.
 #pragma once
 
 #include "models/base/choice.hpp"

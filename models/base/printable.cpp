@@ -44,7 +44,7 @@ bool is_control(char32_t code) {
          code == kByteOrderMark;
 }
 
-// At most `longest` characters, with "..." for the rest.
+// Replaces what follows the first `longest` characters by "...".
 std::string shown(std::string_view text, std::string_view kept, size_t longest) {
   std::string result;
   size_t length = 0;

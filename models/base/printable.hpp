@@ -8,10 +8,10 @@
 
 namespace windtunnel {
 
-// One line, except for control characters in `kept`: "\n\t" for a message of several lines.
+// Returns one line, except for control characters in `kept`: "\n\t" for a message of several lines.
 std::string printable(std::string_view text, std::string_view kept = {});
 
-// One line for a message, cut to about 60 characters.
+// Returns one line for a message, cut to about 60 characters.
 std::string excerpt(std::string_view text);
 
 }  // namespace windtunnel

@@ -1,4 +1,4 @@
-// Quantiles of samples, linear between neighbours (Hyndman and Fan 1996, definition 7).
+// Quantiles of samples are linear between neighbours (Hyndman and Fan 1996, definition 7).
 #pragma once
 
 #include <cstddef>
@@ -6,10 +6,10 @@
 
 namespace windtunnel {
 
-// 95 % quantile of the standard normal law: 90 % of it lie within this distance of its mean.
+// 95 % quantile of the standard normal law: 90 % of values lie within this distance of the mean.
 constexpr double kNormal95 = 1.6448536269514722;
 
-// At least one value; share from 0 to 1.
+// There must be at least one value; `share` is from 0 to 1.
 double quantile_of_sorted(const std::vector<double>& sorted, double share);
 double quantile(std::vector<double> values, double share);
 double median(std::vector<double> values);

@@ -22,12 +22,12 @@ constexpr double kMore = 1 + 1e-12;
 constexpr std::array kRanges{
     RangeRow{Dimension::number, {1e-9, 1e18}},
     RangeRow{Dimension::count, {1, 1e18}},
-    // Sizes include the average of an element in a kernel that moves packed bits.
+    // The lower limit allows the mean bytes per element of a kernel that moves packed bits.
     RangeRow{Dimension::bytes, {1e-3, 1e18}},
     // A link without bandwidth would never finish.
     RangeRow{Dimension::bytes_per_s, {1, 1e18}},
     RangeRow{Dimension::flops_per_s, {1e6, 1e18}},
-    // From the time in which light goes 0.3 mm to a century.
+    // Times reach from 1 ps to a century.
     RangeRow{Dimension::seconds, {1e-12 * kLess, 100 * 365 * kDay_s}},
     RangeRow{Dimension::per_node_s, {1e-9 / 1000 / kDay_s * kLess, 1e3}},
     RangeRow{Dimension::per_s, {1e-9 / kDay_s * kLess, 1e3}},

@@ -8,7 +8,7 @@
 
 namespace windtunnel {
 
-// Special values for a number of decimals.
+// These values take the place of a number of decimals.
 inline constexpr int kThreeDigits = -1;  // "1.62", "25.0", "400"
 inline constexpr int kAsShort = -2;      // up to four digits, without trailing zeros
 

@@ -53,7 +53,7 @@ struct Unit {
   double factor() const { return static_cast<double>(many) / static_cast<double>(parts); }
 };
 
-// Ascending within each dimension. The longer spelling of a unit is a separate row.
+// Units ascend within each dimension. The longer spelling of a unit is a separate row.
 constexpr std::array kUnits{
     Unit{"K", Dimension::count, 1000},
     Unit{"k", Dimension::count, 1000, false},
@@ -129,7 +129,7 @@ const DimensionText& text_of(Dimension dimension) {
   fail_check("dimension is listed", __FILE__, __LINE__, "a dimension without text");
 }
 
-// Without spaces at the ends, and with single spaces inside.
+// Removes spaces at the ends, and makes others single.
 std::string normalise_spaces(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -188,7 +188,7 @@ const Unit* find_unit(std::string_view name, Dimension dimension) {
   throw Error(fmt::format("'{}' is beyond the range of a number; {}", text, due(dimension)));
 }
 
-// Spellings of others, and ours.
+// Other programs' spellings of units, each with the spelling that this program accepts.
 constexpr std::pair<std::string_view, std::string_view> kOtherSpellings[] = {
     {"Gbit/s", "Gb/s"}, {"Gbps", "Gb/s"}, {"Mbit/s", "Mb/s"}, {"Mbps", "Mb/s"}};
 

@@ -11,7 +11,7 @@ namespace windtunnel {
 
 class ValuesByType {
  public:
-  // Null: there is none.
+  // Null if there is no value of this type.
   template <class T>
   const T* find() const {
     const auto found = values_.find(typeid(T));

@@ -14,7 +14,7 @@ double between(double at, double x0, double y0, double x1, double y1) {
   return std::exp(std::log(y0) + share * std::log(y1 / y0));
 }
 
-// Speed at `at` over that at `known`.
+// Returns the speed at `at` divided by that at `known`; the speed grows as x / (x + half).
 double ramp(double at, double known, double half) {
   return at / (at + half) * (known + half) / known;
 }
@@ -29,7 +29,8 @@ double flop_s_of(const AttentionCurve& curve, double tokens, const AttentionHalv
   return between(tokens, at[next - 1], curve.flop_s[next - 1], at[next], curve.flop_s[next]);
 }
 
-// From the curves of one direction and mask; empty if there is none.
+// The share at this width and length, from the curves of one direction and mask; empty if there is
+// no such curve.
 std::optional<AttentionShare> share_of(const AttentionSpeeds& speeds, bool backward, bool causal,
                                        double width, double tokens, const AttentionHalves& halves) {
   const AttentionCurve* narrower = nullptr;

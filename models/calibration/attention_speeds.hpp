@@ -10,7 +10,7 @@
 
 namespace windtunnel {
 
-// One series of a benchmark: FLOP/s by sequence length.
+// A benchmark's series gives FLOP/s by sequence length.
 struct AttentionCurve {
   bool backward = false;
   bool causal = false;

@@ -38,11 +38,11 @@ struct Calibration {
 
   // Matrix multiplication: see docs/physics/cost.md for the law.
   Parameter gemm_efficiency;  // share of peak FLOP/s reached by a large, aligned GEMM
-  // The same for fp8, mxfp8 and nvfp4, whose tensor cores reach the power limit earlier; 0: as
-  // gemm_efficiency.
+  // Replaces gemm_efficiency in fp8, mxfp8 and nvfp4, whose tensor cores reach the power limit
+  // earlier; 0: as gemm_efficiency.
   Parameter gemm_scaled_efficiency = {0, 0, 0, Origin::assumed, "as gemm.efficiency"};
-  // The same for nvfp4, whose tensor cores are two or three times as fast as fp8 with the same
-  // shared memory; 0: as gemm_scaled_efficiency.
+  // Replaces gemm_scaled_efficiency in nvfp4, whose tensor cores are two or three times as fast as
+  // fp8 with the same shared memory; 0: as gemm_scaled_efficiency.
   Parameter gemm_fp4_efficiency = {0, 0, 0, Origin::assumed, "as gemm.scaled_efficiency"};
   Parameter gemm_k_half;  // inner dimension at which a tile reaches half of that efficiency
   Parameter gemm_tile_m;  // output tile of one thread block
@@ -54,7 +54,7 @@ struct Calibration {
   // Fused (flash) attention over a very long sequence: share of peak FLOP/s (causal half counted).
   Parameter attention_forward_efficiency;
   Parameter attention_backward_efficiency;
-  // The same for kernels written for an earlier GPU: see Software::portable_attention.
+  // The same efficiencies for kernels written for an earlier GPU: see Software::portable_attention.
   Parameter portable_forward_efficiency;
   Parameter portable_backward_efficiency;
   // sequence length at which attention reaches half of its efficiency
@@ -73,8 +73,8 @@ struct Calibration {
   // CPU time per operation of the model, including its small kernels, in modules of Transformer
   // Engine: see Software::host_share.
   Parameter host_launch_s;
-  // CPU time per additional kernel that an operation's module launches in a loop: a product for
-  // each local expert, with its casts.
+  // Each additional kernel that an operation's module launches in a loop, such as a local expert's
+  // product with its casts, takes this CPU time.
   Parameter host_kernel_s = {45e-6,
                              20e-6,
                              80e-6,
@@ -104,19 +104,19 @@ struct Calibration {
   // Speed of compute-bound kernels in a training step, as a share of their speed in isolation:
   // clocks under the power limit, and variation between GPUs.
   Parameter kernel_sustained;
-  // The same for a GPU that works alone: no slower GPU sets its pace, and no network kernel takes
-  // SMs from it. 0: as kernel_sustained. See sustained_of().
+  // Replaces kernel_sustained for a GPU that works alone: no slower GPU sets its pace, and no
+  // network kernel takes SMs from it. 0: as kernel_sustained. See sustained_of().
   Parameter kernel_alone = {0, 0, 0, Origin::assumed, "as kernel.sustained"};
-  // The same for fused attention whose efficiencies were benchmarked on the kernel alone. Its
-  // matrix units wait for exponentials, so it draws less power than products and the benchmark
-  // already ran at the sustainable clock; in a step only variation between GPUs slows it. 0: as
-  // kernel.sustained.
+  // Replaces kernel_sustained for fused attention whose efficiencies were benchmarked on the kernel
+  // alone. Its matrix units wait for exponentials, so it draws less power than products and the
+  // benchmark already ran at the sustainable clock; in a step only variation between GPUs slows it.
+  // 0: as kernel.sustained.
   Parameter attention_sustained = {0, 0, 0, Origin::assumed, "as kernel.sustained"};
   // Share by which kernels take longer while a collective on their GPU takes SMs, memory bandwidth
   // and power from them.
   Parameter overlap_slowdown;
   Parameter optimizer_bytes;  // HBM bytes moved per parameter by a step of Adam
-  // The part of that for each of Adam's two moments, which other optimizers lack.
+  // The part of optimizer_bytes for each of Adam's two moments; other optimizers lack one or both.
   Parameter moment_bytes = {8, 8, 8, Origin::spec, "read and written once in fp32"};
 
   // Instructions per parameter of a fused AdamW on 16-bit numbers, beyond those hidden by memory
@@ -146,8 +146,8 @@ struct Calibration {
       {{"rl_steps_2026.csv",
         "source~'NeMo RL v0.5' && policy~'Off' && precision=='bf16' && "
         "(model=='LLAMA3.1_8B' || model=='Qwen3-32B')"}}};
-  // Per tensor that is gathered for the engines, regardless of its size: a collective and Python
-  // code.
+  // Time of a collective and Python code for each tensor that is gathered for the engines,
+  // regardless of its size.
   Parameter gathered_tensor_s = {
       0.58e-3,
       0.3e-3,
@@ -180,8 +180,8 @@ struct Calibration {
   // NCCL by algorithm and protocol, if it was fitted or is requested; otherwise the constants above
   // describe all collectives.
   InterconnectLaw network;
-  // A separate law for inside a node. Set if only one of the two was fitted, on rows that tell
-  // nothing about the other; the other law then stays unchanged.
+  // Law of collectives inside a node, if it differs from `network`: it is set when a fit's rows
+  // tell nothing about one of the two laws, which then stays unchanged.
   std::optional<InterconnectLaw> node_network = {};
 
   // Log standard deviation of predicted / measured on runs outside the fit.
@@ -205,9 +205,9 @@ const Parameter& sustained_of(const Calibration& calibration, int gpus);
 bool is_of(const Calibration& calibration, std::string_view gpu);
 // Share of memory_efficiency that the named kernel reaches; nullptr: no share of its own.
 const Parameter* kernel_share(const Calibration& calibration, std::string_view name);
-// The law of a group on `nodes` nodes.
+// A group inside one node has node_network's law if the calibration includes it.
 const InterconnectLaw& interconnect_law(const Calibration& calibration, int nodes);
-// Additional kernels per tensor beyond the recipe's; nullptr: none.
+// Returns how many kernels per tensor the software starts beyond the recipe's; nullptr: none.
 const Parameter* kernel_starts(const Calibration& calibration, std::string_view name);
 
 // The allowed range of a fitted constant.

@@ -9,7 +9,7 @@ Parameter assumed(double value, double low, double high, const char* source) {
   return {value, low, high, Origin::assumed, source};
 }
 
-// One pass with sequential accesses is as fast as any other such kernel.
+// A kernel with one pass of sequential accesses is as fast as any memory-bound kernel.
 Parameter streaming() {
   return assumed(1, 0.8, 1, "one pass over the bytes, as for other element-wise kernels");
 }
@@ -21,7 +21,7 @@ std::span<const CompressionKernel> compression_kernels() {
       {"error add", "adds the unsent remainder to the gradient", streaming()},
       {"low-rank product", "a gradient times a thin factor",
        assumed(0.8, 0.5, 0.95, "skinny GEMM bound by memory up to a rank of about 28 in fp32")},
-      {"orthonormalise", "of a factor's columns",
+      {"orthonormalise", "makes the columns of a factor orthonormal",
        assumed(0.5, 0.1, 0.9,
                "small kernels; their latency, which dominates, is counted separately")},
       {"exact top-k", "selection and compaction of the largest elements",
@@ -37,9 +37,9 @@ std::span<const CompressionKernel> compression_kernels() {
        assumed(0.8, 0.5, 0.95, "whole sectors counted")},
       {"scatter", "adds received elements to the gradient",
        assumed(0.5, 0.2, 0.8, "accesses without order")},
-      {"sign pack", "numbers to one bit each",
+      {"sign pack", "packs numbers to one bit each",
        assumed(0.9, 0.7, 0.95, "one pass, a ballot per warp")},
-      {"sign unpack", "one bit each to numbers", assumed(0.9, 0.7, 0.95, "one pass")},
+      {"sign unpack", "unpacks numbers of one bit each", assumed(0.9, 0.7, 0.95, "one pass")},
       {"vote", "sums of packed signs", assumed(0.8, 0.5, 0.95, "P inputs, one output")},
       {"sign error", "signs, their scale, and the error that remains",
        assumed(0.85, 0.6, 0.95, "two passes: the scale first")},

@@ -83,7 +83,7 @@ struct InterconnectLaw {
   // slowest.
   Parameter slow_share;
   Parameter slow_log;
-  // Standard deviation of log(measured / law) apart from that: from 1 MB on, and below.
+  // Standard deviation of log(measured / law) apart from slow nodes: from 1 MB on, and below.
   Parameter noise_log;
   Parameter small_noise_log;
 };
@@ -104,7 +104,7 @@ const std::vector<InterconnectLawField>& interconnect_law_fields();
 // Median time of a job on `nodes` nodes divided by its time without slow nodes. The largest of the
 // nodes' factors has the distribution function (1 - slow_share e^(-x / slow_log))^nodes.
 double slowdown(const InterconnectLaw& law, int nodes);
-// The quantile `q` of the logarithm of that factor.
+// Returns the quantile `q` of the logarithm of that factor.
 double slowdown_log(const InterconnectLaw& law, int nodes, double q);
 
 }  // namespace windtunnel

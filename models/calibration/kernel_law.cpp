@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::string_view kCold = " cold";  // at the end of a key
 
-// The last cache is shared with other cores, other tenants' among them: what is one work's varies
-// by this factor (one standard deviation; assumed).
+// The last-level cache is shared with other cores, also those of other tenants: the part of it that
+// a work gets varies by this factor (one standard deviation; assumed).
 constexpr double kCacheShare = 1.25;
 
 // Unexplained difference between consecutive steps and their laws: standard deviation of the log
@@ -50,17 +50,18 @@ struct CacheEdge {
     return windtunnel::byte_s(stream->curve, std::min(bytes, stream->most));
   }
   static constexpr double kClearly = 3;  // standard deviations
-  // From 0, when the data is where it was at `known` bytes, to 1, when all of it is in memory.
+  // How far data has left the caches: from 0, if it is where it was at `known` bytes, to 1, if all
+  // of it is in memory.
   double outgrown(double working_set, double known) const {
     if (stream == nullptr || working_set <= known) return 0;
     const double all_s = byte_s(stream->most) - byte_s(known);
-    // Otherwise all data has left the caches there already.
+    // If the rate hardly falls beyond `known`, all data had left the caches there already.
     if (all_s <= kClearly * stream->spread * byte_s(known)) return 0;
     return std::clamp((byte_s(working_set) - byte_s(known)) / all_s, 0.0, 1.0);
   }
 };
 
-// The time of a work of `bytes`, if others make up the working set with it.
+// The time of a work of `bytes` that has a working set of `working_set` together with other works.
 double working_set_time(const KernelLaw& law, const KernelLaw& cold, const CacheEdge& edge,
                         double bytes, double working_set) {
   const double known = std::min(working_set, law.most);
@@ -73,7 +74,8 @@ double working_set_time(const KernelLaw& law, const KernelLaw& cold, const Cache
   if (outgrown <= 0) return seconds;
   double longer_s = (edge.byte_s(edge.stream->most) - edge.byte_s(known)) * bytes;
   if (&cold != &law) {
-    // Below its smallest size a cold law is flat, although the cost of memory is not.
+    // Below its smallest size a cold law is constant, so the extra time of memory is scaled down
+    // from that size.
     const double told = std::max(bytes, cold.least);
     longer_s = (cold.curve.at(told) - warm_s(told)) * bytes / told;
   }
@@ -90,7 +92,8 @@ std::string law_key(const KernelWork& work, CacheState cache) {
   for (const std::string_view size : kind.sizes) {
     const bool scales =
         size == "elements" || size == "bytes" || (!has_forms && size != "type" && size != "ranks");
-    // The number of parts in a requantised sum is not a size: it scales with the bytes.
+    // The number of parts in a requantised sum is not in the key, because the time scales with it
+    // as with bytes.
     if (scales) continue;
     const size_t at = text.find(fmt::format(" {}=", size));
     key += text.substr(at, text.find(' ', at + 1) - at);
@@ -132,8 +135,8 @@ double law_time(const KernelLaw& law, const KernelWork& work) {
 }
 
 double shape_factor(const KernelLaw& law, double m, double n, double k) {
-  // Least error of products left out in turn, of 5 calibrations of a CPU: 2.2 % in the middle, by
-  // the line alone 3.9 % (0.35 to 0.7 and 0.05 to 0.4 are within a third of that).
+  // These values give the least error of left-out products, over 5 calibrations of a CPU: 2.2 % in
+  // the median, the line alone 3.9 % (0.35 to 0.7 and 0.05 to 0.4 are within a third of that).
   constexpr double kNear = 0.5;    // of a log: sizes 1.6 apart are alike
   constexpr double kShrink = 0.2;  // weight of the line itself
   if (m <= 0 || n <= 0 || k <= 0) return 1;
@@ -159,7 +162,7 @@ PredictedTime predicted_time(const KernelSteps& steps, const KernelLaws& laws, C
     return working_set_time(law, cold, edge, kernel_kind(work.kernel).bytes(work), set);
   };
   double seconds = 0;
-  double edge_s = 0;  // by how much of the caches is this work's
+  double edge_s = 0;  // uncertainty of this work's share of the caches
   std::map<std::string, double> error_s;
   for (const std::vector<KernelWork>& step : steps) {
     double longest = 0;
@@ -177,7 +180,7 @@ PredictedTime predicted_time(const KernelSteps& steps, const KernelLaws& laws, C
                            time_at(work, law, working_set / kCacheShare));
     }
     seconds += longest;
-    if (steps.size() > 1) edge_s += edge_of_longest_s;  // else it is as it was measured
+    if (steps.size() > 1) edge_s += edge_of_longest_s;  // a single step is as it was measured
     const double unsure = (disturbed - decides->disturbed) * decides->slowdown.spread;
     error_s[decides->key] += longest * std::hypot(own_error(*decides, laws.run_spread), unsure,
                                                   kSizesDiffer * disturbed);

@@ -27,7 +27,7 @@ struct MeasuredShape {
 
 struct KernelLaw {
   std::string key;       // law_key(): "gemm type=fp32", "rs-encode k=8 m=2", "copy cold"
-  TimeCurve curve = {};  // if it has no sizes: the product's law below
+  TimeCurve curve = {};  // empty for products, which follow the law below
   double fixed_s = 0;
   double flop_s = 0;
   double byte_s = 0;
@@ -62,7 +62,7 @@ double bytes_moved(const KernelSteps& steps);
 
 // The time of a work that moves `bytes` and executes `flops`.
 double law_time(const KernelLaw& law, double flops, double bytes);
-// Includes the correction for its shape.
+// The time of a work, with the correction for its shape.
 double law_time(const KernelLaw& law, const KernelWork& work);
 
 // Measured time of products near this shape divided by the law: exp of the nearby residuals,

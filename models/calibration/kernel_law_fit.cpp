@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kLeastSpreadOfRuns = 0.01;  // between two runs of a program
 
-// Standard deviation of the log of its median, apart from differences between runs.
+// Standard deviation of the log of a sample's median, apart from differences between runs.
 double spread_of(const Sample& sample) {
   return (sample.high_s - sample.low_s) / (4 * sample.median_s);
 }
@@ -37,7 +37,7 @@ const KernelWork& work_of(const Sample& sample) {
 
 std::vector<MeasuredShape> shapes_about(const KernelLaw& line, const Samples& points) {
   std::vector<MeasuredShape> shapes;
-  if (work_of(*points[0]).n <= 0) return shapes;  // of one matrix: its line tells all
+  if (work_of(*points[0]).n <= 0) return shapes;  // only products have shapes
   std::vector<double> sizes;
   for (const Sample* sample : points) {
     const KernelWork& work = work_of(*sample);
@@ -135,8 +135,8 @@ std::vector<Repeat> repeats_of(const std::vector<Sample>& samples) {
   return repeats;
 }
 
-// Uses the repeats without disturbance if there are more than a few; otherwise all of them,
-// corrected for it.
+// Uses the undisturbed repeats if there are more than a few; otherwise all repeats, corrected for
+// disturbance.
 double run_spread(const std::vector<Repeat>& repeats, const Slowdown& slowdown) {
   constexpr size_t kFew = 4;
   std::vector<double> quiet;
@@ -170,10 +170,11 @@ std::map<std::string, Samples> by_key_of(const std::vector<Sample>& samples) {
   return by_key;
 }
 
-// The slowdown by others, as logs with variances.
+// Logarithms of the factors by which other processes on the cores slow a kernel down; there is one
+// for each measurement.
 struct Slowdowns {
   std::vector<double> logs;
-  double variance = 0;  // of all
+  double variance = 0;  // sum of their squared errors
 
   void add(double log, double error) {
     logs.push_back(log);
@@ -202,9 +203,9 @@ void add_sizes(const std::string& key, const Samples& points, Slowdowns& slowdow
   }
 }
 
-// Combines `known` with the logs, each weighted by its certainty.
+// Returns the mean of `known` and the logs, weighted by their certainty.
 Slowdown slowdown_of(const Slowdowns& slowdowns, const Slowdown& known) {
-  const double kHalfOfCore = std::numbers::ln2;  // no fair core gives a thread less
+  const double kHalfOfCore = std::numbers::ln2;  // a fair core gives a thread at least half
   if (slowdowns.logs.empty()) return known;
   const auto count = static_cast<double>(slowdowns.logs.size());
   const double before = 1 / (known.spread * known.spread);
@@ -216,12 +217,12 @@ Slowdown slowdown_of(const Slowdowns& slowdowns, const Slowdown& known) {
 }
 
 struct RunSlowdowns {
-  Slowdown middle;                            // of kernels
-  std::map<std::string, Slowdown> of_kernel;  // whatever its law: threads share what it uses
+  Slowdown middle;                            // of all kernels
+  std::map<std::string, Slowdown> of_kernel;  // by kernel, not by law
 };
 
-// The load of others differs from run to run: four calibrations had 0.26, a fifth 0.54 (measured);
-// kernels differ around the value of their run.
+// The slowdown differs from run to run: its logarithm was 0.26 in four calibrations and 0.54 in a
+// fifth (measured). Kernels differ around the value of their run.
 RunSlowdowns run_slowdowns(const std::vector<Sample>& samples, const std::vector<Repeat>& repeats) {
   constexpr double kRunsDiffer = 0.15;
   std::map<std::string, Slowdowns> by_kernel;
@@ -262,7 +263,7 @@ KernelLaws fit_kernel_laws(std::span<const Sample> measured) {
     KernelLaw law = fit_law(key, points, fitted.run_spread);
     law.slowdown = slower.of_kernel.at(work_of(*points[0]).kernel);
     law.disturbed = shares.at(key) / static_cast<double>(points.size());
-    // This is the spread of the law, not of the sizes around it.
+    // The spread of the law alone, without the differences between sizes that disturbance causes.
     law.spread = std::max(std::min(law.spread, fitted.run_spread),
                           std::sqrt(std::max(0.0, law.spread * law.spread -
                                                       std::pow(kSizesDiffer * law.disturbed, 2))));

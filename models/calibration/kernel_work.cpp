@@ -48,7 +48,7 @@ double updated_bytes(const KernelWork& work) {
 double low_rank_bytes(const KernelWork& work) {
   return kFloat * (work.m * work.n + work.n * work.k + work.m * work.k);
 }
-// The gradient is written too.
+// The gradient is also written.
 double subtracted_bytes(const KernelWork& work) {
   return low_rank_bytes(work) + kFloat * work.m * work.n;
 }
@@ -58,7 +58,7 @@ double orthonormal_bytes(const KernelWork& work) {
 double orthonormal_flops(const KernelWork& work) {
   return 2 * work.m * work.k * work.k;  // Gram-Schmidt's, as recipes count; CholeskyQR2 does twice
 }
-// Read twice (histogram, compaction); values and indices written.
+// Reads the elements twice (histogram, compaction), and writes values and indices.
 double selected_bytes(const KernelWork& work) {
   return 2 * kFloat * work.elements + 2 * kFloat * work.k;
 }
@@ -68,11 +68,11 @@ double threshold_bytes(const KernelWork& work) {
 double gathered_bytes(const KernelWork& work) {
   return 3 * kFloat * work.k;  // index, value, and where it goes
 }
-// k arrays of one bit an element in, one out.
+// A vote reads k arrays of one bit per element and writes one.
 double voted_bytes(const KernelWork& work) {
   return (work.k + 1) * work.elements / 8;
 }
-// k parts of int8 in, one out.
+// A sum of int8 parts reads k of them and writes one.
 double requantised_bytes(const KernelWork& work) {
   return (work.k + 1) * work.elements;
 }
@@ -268,7 +268,8 @@ std::vector<KernelKind> make_kinds() {
        gathered_bytes,
        no_flops,
        "scatter"},
-      // Read or written, a bit of the map, and 3 counters: read and written, or read.
+      // Per element: the element itself, a bit of the map, and 3 counters, which are read and
+      // written by `sketch` and only read by `sketch-estimate`.
       {"sketch",
        "count-sketch of 3 rows of k, no element zero, with a bitmap",
        F::compression,
@@ -329,7 +330,7 @@ std::vector<KernelKind> make_kinds() {
        no_flops},
       {"all-gather-ring", "", F::collective, {"bytes", "ranks"}, moved_bytes, no_flops},
       {"all-to-all-pairwise", "", F::collective, {"bytes", "ranks"}, moved_bytes, no_flops},
-      // The library picks the algorithm.
+      // For these the library chooses the algorithm.
       {"all-reduce", "sum of fp32", F::collective, {"bytes", "ranks"}, moved_bytes, no_flops},
       {"reduce-scatter", "sum of fp32", F::collective, {"bytes", "ranks"}, moved_bytes, no_flops},
       {"all-gather", "", F::collective, {"bytes", "ranks"}, moved_bytes, no_flops},

@@ -29,11 +29,13 @@ struct StepSpread {
   double shorter = 0;
   double longer = 0;
 };
-// A log standard deviation estimated from `errors` independent errors, with its 90 % interval.
+// Returns a log standard deviation that follows from `errors` independent errors, with its 90 %
+// interval.
 Parameter error_told_by(double deviation, int errors, std::string source);
-// Returns the one that gives the wider interval.
+// Returns the error that gives the wider interval.
 const Parameter& larger_error(const Parameter& one, const Parameter& other);
-// Both at least 1: the interval is from prediction / `shorter` to prediction * `longer`.
+// Both factors are at least 1: the interval is from prediction / `shorter` to prediction *
+// `longer`.
 struct ErrorFactors {
   double shorter = 1;
   double longer = 1;

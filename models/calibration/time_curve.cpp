@@ -14,11 +14,11 @@ namespace windtunnel {
 namespace {
 
 constexpr size_t kMostPieces = 4;
-constexpr double kLeastSpreadOfTiming = 2e-3;  // of a timing: nothing is known better
+constexpr double kLeastSpreadOfTiming = 2e-3;  // no timing is known better than this
 constexpr double kFreedom = 4;
 constexpr int kTurns = 8;
 
-using Points = std::vector<TimedSize>;  // `spread` over that of the middle one, or 1
+using Points = std::vector<TimedSize>;  // `spread` relative to the median of all; or 1
 
 TimeCurve curve_over(const std::vector<double>& ends, const Points& points) {
   std::vector<std::vector<double>> columns(ends.size(), std::vector<double>(points.size()));
@@ -63,7 +63,7 @@ double criterion(const TimeCurve& curve, const Points& points, double scale) {
         std::log(std::max(1e-300, curve.at(point.size)) / point.seconds) / (scale * point.spread);
     sum += (kFreedom + 1) * std::log1p(r * r / kFreedom);
   }
-  // A piece has a slope and an end.
+  // Each piece has a slope and an end.
   const double parameters = 2.0 * static_cast<double>(curve.sizes.size()) - 1;
   return sum + parameters * std::log(static_cast<double>(points.size()));
 }
@@ -98,8 +98,8 @@ TimeCurve best_curve(const Points& points, double noise) {
   return curve;
 }
 
-// Predicts each inner size from the others. Takes the median error, because a size at a bend is
-// missed by more than the full curve misses it.
+// Predicts each inner size from the others. Takes the median error, because at a bend the error
+// without the size is larger than that of the full curve.
 double left_out_spread(const Points& points, double noise) {
   std::vector<double> errors;
   for (size_t i = 1; i + 1 < points.size(); ++i) {

@@ -23,7 +23,7 @@ struct ActivationCodec {
   std::string_view quantise = {};
   std::string_view dequantise = {};
 
-  // The kernel that packs `elements`, each of `element_bytes` before packing.
+  // Returns the kernel that packs `elements`, each of `element_bytes` before packing.
   Op encode(double elements, double element_bytes) const;
   Op decode(double elements, double element_bytes) const;
   // Sums the packed parts of all ranks into an unpacked result; requantise() packs the sum again.

@@ -42,7 +42,7 @@ struct LayerErrors {
 };
 
 struct CompressorKind;  // models/compression/compressors.hpp
-// of the calling program
+// The compressors that the calling program supplies.
 using OwnCompressors = std::vector<std::shared_ptr<const CompressorKind>>;
 
 // Parameters that a method does not use are ignored by its recipe and rejected in a scenario. 0:

@@ -29,8 +29,8 @@ double harmonic(double x) {
   return std::log(x) + kEuler + 1 / (2 * x) - 1 / (12 * x * x);
 }
 
-// The share of a sum of squares, falling as 1/i, that is lost when the first `kept` of `all` are
-// kept.
+// The share of a sum of squares that is lost if only the first `kept` of `all` terms are kept and
+// terms fall as 1/i.
 double tail_share(double kept, double all) {
   return kept >= all ? 0 : 1 - harmonic(kept) / harmonic(all);
 }
@@ -53,7 +53,8 @@ LayerOption sparse_option(const TensorShape& layer, double density, double b, do
   return {(b + kIndexBytes) * density * layer.elements(), tail_share(density * each, each)};
 }
 
-// Steps of 2 M / (2^bits - 2) about a maximum M whose square is near 2 ln(block) of the elements'.
+// Quantises in steps of 2 M / (2^bits - 2). The square of a block's maximum M is about 2 ln(block)
+// times the mean square.
 LayerOption quantised_option(const TensorShape& layer, double bits, double /*b*/, double block) {
   const double levels = std::exp2(bits - 1) - 1;
   const double error = 2 * std::log(block) / (12 * levels * levels);
@@ -88,7 +89,7 @@ std::vector<TensorShape> merged(std::span<const TensorShape> tensors) {
   return layers;
 }
 
-// Layers with equal choices. `measured` null: errors are assumed.
+// Layers that get the same choice. `measured` null: errors are assumed.
 struct Chooser {
   TensorShape layer;
   const LayerErrors* measured = nullptr;
@@ -121,7 +122,7 @@ double measured_error(const LayerErrors& errors, double number) {
       errors.layer, number));
 }
 
-// Rounded up; a whole number of steps in spite of what a division rounds.
+// A whole number of steps, rounded up; the rounding error of the division does not add a step.
 double steps_of(double error, double budget, int steps) {
   return error <= 0 ? 0 : std::ceil(error * steps / budget - 1e-9);
 }
@@ -224,7 +225,7 @@ LayerNumbers choose_numbers(const CompressorChoice& choice, std::span<const Tens
     result.error += option.error;
     result.numbers.push_back(numbers[i][chosen[i]]);
   }
-  // Because of the steps the search may overlook that the usual choice fits.
+  // Errors were rounded up to steps, so the search may have overlooked that the usual choice fits.
   if (result.uniform_error <= budget && uniform_cost < cost) {
     result.numbers.assign(result.layers.size(), base.usual);
     result.error = result.uniform_error;

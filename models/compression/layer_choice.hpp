@@ -29,11 +29,11 @@ std::span<const std::string_view> layer_choice_bases();
 // Whether the table's layer has the shape of this tensor or of its transpose.
 bool is_of_shape(const LayerErrors& errors, const TensorShape& tensor);
 
-// The layers, and the parameter chosen for each, by the error model below.
+// Holds the parameter that is chosen for each layer by the error model below.
 struct LayerNumbers {
   // One entry for equal shapes, since they get the same choice, or one for each measured layer.
   std::vector<TensorShape> layers = {};
-  // rank (infinite: dense), density or bits, depending on the base
+  // The base decides what the number means: rank (infinite: dense), density or bits.
   std::vector<double> numbers = {};
   double error = 0;          // squared, relative to the gradient's
   double uniform_error = 0;  // of the base with its default parameter everywhere

@@ -1,15 +1,15 @@
-// A gradient matrix M (n x m) as P Q^T of rank r.
+// Low-rank methods send a gradient matrix M (n x m) as factors P and Q of rank r: M = P Q^T.
 //
 // PowerSGD (Vogels et al. 2019, arXiv 1905.13727): M = G + E; P = M Q; all-reduce P; orthonormalise
-// P; Q = M^T P; all-reduce Q; G' = P Q^T, E = M - G' in one pass. FLOPs 6nmr + 2nr^2; HBM 32 bytes
-// an element of fp32 with error feedback, and the factors' own. PyTorch's hook
-// (torch/distributed/algorithms/ddp_comm_hooks/powerSGD_hook.py, 1.7 to 2.x) also orthonormalises
-// Q, the sum of the step before, keeps a copy of M and subtracts in a pass of its own: FLOPs
-// 2mr^2 and 12 bytes more.
-// ACP-SGD (Shi et al. 2023, arXiv 2306.08881), one factor a step and the other from the step
-// before, which is orthonormalised first: P = (M + E) Q, E += M - P Q^T, all-reduce P, G = P Q^T;
-// next step the roles change. FLOPs 6nmr + 2(n or m) r^2, here the average; 40 bytes an element as
-// the authors' code runs it.
+// P; Q = M^T P; all-reduce Q; then G' = P Q^T and E = M - G' in one pass. It takes 6nmr + 2nr^2
+// FLOPs; in fp32 with error feedback it moves 32 bytes of HBM per element of M, and the factors.
+// PyTorch's hook (torch/distributed/algorithms/ddp_comm_hooks/powerSGD_hook.py, 1.7 to 2.x) also
+// orthonormalises Q, which is the previous step's sum, keeps a copy of M and subtracts in a
+// separate pass: 2mr^2 FLOPs and 12 bytes more. ACP-SGD (Shi et al. 2023, arXiv 2306.08881)
+// computes one factor per step from the other one of the previous step, which is orthonormalised
+// first: P = (M + E) Q, E += M - P Q^T, all-reduce P, G = P Q^T; in the next step the roles change.
+// It takes 6nmr + 2(n or m) r^2 FLOPs, here the average, and 40 bytes per element as the authors'
+// code runs it.
 #include <algorithm>
 
 #include "models/compression/recipe_parts.hpp"

@@ -33,7 +33,7 @@ Op product(std::string_view name, double m, double n, double k, double count,
   Op op = {.name = name, .kind = OpKind::gemm, .m = m, .n = n, .k = k, .batch = count};
   op.flops = 2 * m * n * k * count;
   op.bytes = element_bytes * count * (m * k + k * n + m * n);
-  // PyTorch multiplies fp32 tensors in fp32 unless told otherwise.
+  // By default PyTorch keeps products of fp32 tensors in fp32 and does not use TF32.
   if (element_bytes >= 4) op.precision = Precision::fp32;
   op.launches = op.starts = count;
   op.compressing = name;

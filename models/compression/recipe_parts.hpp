@@ -18,7 +18,7 @@ struct GradientBuffer {
   double matrix_elements = 0;
   double vector_elements = 0;
   double tensors = 0;
-  double filled_elements = 0;  // not zero
+  double filled_elements = 0;  // elements that are not zero
   double columns = 0;          // of matrices; a vector counts as one
   double elements() const { return matrix_elements + vector_elements; }
 };

@@ -23,8 +23,8 @@ Op gram(double n, double elements, double element_bytes) {
   return op;
 }
 
-// Eigenvalues and vectors of an n x n matrix, as a product of as many FLOPs: 9 n^3 (Golub and Van
-// Loan, Matrix Computations, 2013, section 8.3), 4.5 products of n x n x n.
+// The eigenvalues and eigenvectors of an n x n matrix cost 9 n^3 FLOPs (Golub and Van Loan, Matrix
+// Computations, 2013, section 8.3), as many as 4.5 products of n x n x n.
 Op eigenvectors(double n, double times) {
   return product("eigenvectors", n, n, n, 4.5 * times, 4);
 }
@@ -37,7 +37,7 @@ Op combined(const RobustAggregation& own, double n, double elements, double elem
   return pass("combine", (used + 1) * elements * element_bytes);
 }
 
-// Derives the weight of each gradient from the matrix of products: n x n numbers in fp32.
+// The weight of each gradient follows from the matrix of products: n x n numbers in fp32.
 void add_weights(const RobustAggregation& own, double n, std::vector<Op>& kernels) {
   if (own.rule == RobustRule::flag) {
     kernels.push_back(eigenvectors(n, own.iterations));
@@ -61,7 +61,7 @@ std::vector<Op> kernels_of(const RobustAggregation& own, double n, double elemen
     kernels.push_back(pass("distances", read));
     kernels.push_back(pass("combine", (n - own.faulty + 1) * elements * element_bytes));
   } else {
-    // Sorted in registers or shared memory: read once.
+    // Sorting happens in registers or shared memory, so data is read once.
     kernels.push_back(pass("sort coordinates", read + elements * element_bytes));
   }
   return kernels;

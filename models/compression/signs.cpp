@@ -12,12 +12,13 @@ Recipe voted(ErrorFeedback feedback, double n, const ReducingGroup& group, doubl
   std::vector<Op> kernels;
   add_feedback(feedback, n, b, kernels, recipe);
   const bool keeps_error = !kernels.empty();
-  // With error feedback a scale is sent too, the mean magnitude, which takes another read.
+  // With error feedback the mean magnitude is sent as a scale, which takes another read.
   kernels.push_back(keeps_error ? pass("sign error", 2 * b * n + bits)
                                 : pass("sign pack", b * n + bits));
   if (feedback == ErrorFeedback::ef) {
-    // Adding, signs and what is left are one kernel, the magnitude before it the other. Each law
-    // stands at the pass with its bytes, but for the bits.
+    // The measured kernels divide this work otherwise: "sign-magnitude" runs first, and
+    // "sign-error" adds the error, takes signs and keeps the rest. Each law is used for the pass
+    // that moves the same bytes, apart from the bits.
     kernels.front().kernel = "sign-error";
     kernels.back().kernel = "sign-magnitude";
   }
@@ -30,7 +31,7 @@ Recipe voted(ErrorFeedback feedback, double n, const ReducingGroup& group, doubl
 
 }  // namespace
 
-// signSGD with majority vote (Bernstein et al. 2019, arXiv 1810.05291).
+// This is signSGD with majority vote (Bernstein et al. 2019, arXiv 1810.05291).
 Recipe majority_recipe(const CompressorChoice& choice, std::span<const TensorShape> tensors,
                        const ReducingGroup& group, double b) {
   return voted(choice.feedback, elements_of(tensors), group, b);
@@ -43,8 +44,8 @@ Recipe lion_recipe(const CompressorChoice& choice, std::span<const TensorShape> 
   return voted(choice.feedback, elements_of(tensors), group, kStateBytes);
 }
 
-// 1-bit SGD (Seide et al. 2014): signs and the means of both kinds in each column of a matrix,
-// gathered from all.
+// 1-bit SGD (Seide et al. 2014) gathers from all ranks the signs and, for each column of a matrix,
+// the means of its positive and of its negative elements.
 Recipe one_bit_sgd_recipe(const CompressorChoice& choice, std::span<const TensorShape> tensors,
                           const ReducingGroup& group, double b) {
   const GradientBuffer buffer = gradient_buffer(tensors);
@@ -61,10 +62,10 @@ Recipe one_bit_sgd_recipe(const CompressorChoice& choice, std::span<const Tensor
 }
 
 // 1-bit Adam (Tang et al. 2021, arXiv 2102.02888), 1-bit LAMB (Li et al. 2021, arXiv 2104.06069):
-// signs of the fp32 momentum with an error on each side, the reducing rank's of its part; the
-// variance is frozen after the warm-up. 20 bytes an element: error added (12), scale (4), error
-// left (4). 0/1 Adam (Lu et al. 2022, arXiv 2202.06009) does so every `every` steps on average; its
-// refreshes of the variance, at gaps that double, are too rare to count.
+// signs of the fp32 momentum, with error feedback on all ranks and again on the rank that reduces a
+// part; the variance is frozen after the warm-up. Bytes per element: 12 to add the error, 4 for the
+// scale, 4 to keep the new error. 0/1 Adam (Lu et al. 2022, arXiv 2202.06009) does so every `every`
+// steps on average; its refreshes of the variance, at intervals that double, are too rare to count.
 Recipe one_bit_adam_recipe(const CompressorChoice& choice, std::span<const TensorShape> tensors,
                            const ReducingGroup& group, double /*b*/) {
   const double all = elements_of(tensors);
@@ -78,7 +79,7 @@ Recipe one_bit_adam_recipe(const CompressorChoice& choice, std::span<const Tenso
   recipe.steps.push_back(last_step({pass("sign unpack", bits + kStateBytes * n, 1 / every)}));
   for (RecipeStep& step : recipe.steps) {
     step.every = every;
-    step.gathers_parts = false;  // the next step's momentum needs the whole of this one's
+    step.gathers_parts = false;  // the next step needs the whole momentum
   }
   recipe.state_bytes = kStateBytes * (all + all / group.ranks);
   recipe.buffer_bytes = 2 * all / 8;

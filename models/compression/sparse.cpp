@@ -70,8 +70,8 @@ Recipe top_k_recipe(std::span<const double> densities, const CompressorChoice& c
   return gathered(choice, {exact_selection(n, k, b, count)}, n, k, group, b);
 }
 
-// The threshold of earlier steps, or that of a Gaussian of the same spread (Shi et al. 2019, arXiv
-// 1911.08772): one pass.
+// The threshold comes from earlier steps or from a Gaussian with the same spread (Shi et al. 2019,
+// arXiv 1911.08772), so that one pass suffices.
 Recipe threshold_recipe(const CompressorChoice& choice, std::span<const TensorShape> tensors,
                         const ReducingGroup& group, double b) {
   const double n = elements_of(tensors);
@@ -129,9 +129,9 @@ Recipe ms_top_k_recipe(const CompressorChoice& choice, std::span<const TensorSha
   return recipe;
 }
 
-// gTop-k (Shi et al. 2019, arXiv 1901.04359): log2 P rounds, each a message of k pairs and the
-// largest k of both; then log2 P rounds to hand the result round. 2 log2 P steps, 4 k log2 P
-// numbers.
+// gTop-k (Shi et al. 2019, arXiv 1901.04359) takes log2 P rounds, in which two ranks merge messages
+// of k pairs and keep the largest k, and then log2 P rounds to broadcast the result: 2 log2 P
+// steps, 4 k log2 P numbers.
 Recipe g_top_k_recipe(const CompressorChoice& choice, std::span<const TensorShape> tensors,
                       const ReducingGroup& group, double b) {
   const double n = elements_of(tensors);
@@ -202,7 +202,7 @@ Recipe random_k_recipe(const CompressorChoice& choice, std::span<const TensorSha
   return seeded(choice, elements_of(tensors), std::max(kSectorBytes, b), b);
 }
 
-// Random blocks (Vogels et al. 2019, arXiv 1905.13727, section 4.2): whole sectors.
+// Random blocks (Vogels et al. 2019, arXiv 1905.13727, section 4.2) fill whole sectors of memory.
 Recipe random_block_recipe(const CompressorChoice& choice, std::span<const TensorShape> tensors,
                            const ReducingGroup& /*group*/, double b) {
   return seeded(choice, elements_of(tensors), b, b);

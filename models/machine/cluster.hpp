@@ -181,7 +181,8 @@ struct Cluster {
   int place_of(int node) const { return places.empty() ? node : places[node]; }
   // Whether the job uses the whole machine and all nodes are alike.
   bool is_whole() const { return places.empty() && fabric_nodes() == nodes && pools.empty(); }
-  // As is_whole(), with ranks in order: then the links of a GPU follow by arithmetic.
+  // Whether is_whole() holds and ranks are in order, so that the links of a GPU follow by
+  // arithmetic.
   bool in_order() const { return is_whole() && ranks.in_order(); }
   double slowdown_of(int gpu) const;  // by slow nodes
   // Whether step times vary at random: stragglers, or bursts of other jobs' traffic.

@@ -64,7 +64,7 @@ Quantile quantile_of(const Jitter& jitter) {
   };
 }
 
-// As RandomStream::normal() makes it of its uniform number.
+// The normal variable that RandomStream::normal() makes of this uniform number.
 double normal_of(double uniform) {
   return -std::numbers::sqrt2 * boost::math::erfc_inv(2 * uniform);
 }
@@ -86,19 +86,19 @@ bool has_states(const Jitter& jitter) {
   return jitter.sigma == 0 && jitter.exponential == 0 && jitter.pareto == 0;
 }
 
-// Variance of the mean of `draws` factors over that of one: (1 + r) / (1 - r) of an autoregressive
-// series, over their number.
+// Variance of the mean of `draws` factors of an autoregressive series, relative to the variance of
+// one: (1 + r) / (1 - r) / draws.
 double averaged(double draws, double memory) {
   return (1 + memory) / (1 - memory) / draws;
 }
 
-// The number of independent draws with the same information.
+// The number of independent draws whose mean has the same variance.
 double free_draws(double draws, double memory) {
   return std::min(draws, 1 / averaged(draws, memory));
 }
 
-// Moments of the k-th smallest of n factors in two states, the bad one with a tail: conditional on
-// the number of bad ones.
+// Moments of the k-th smallest of n factors in two states, the bad one with a tail: a sum over the
+// possible numbers of bad ones.
 Moments order_of_states(const TwoFactors& law, double tail, double n, double k) {
   double mean = 0;
   double square = 0;

@@ -70,7 +70,7 @@ class FactorStream {
 
   Jitter jitter_;
   RandomStream random_;
-  double chance_ = 0;  // that the next draw is in the bad state
+  double chance_ = 0;  // probability that the next draw is in the bad state
   double stays_ = 0;   // probability of bad after bad
   double turns_ = 0;   // probability of bad after good
   double slowdown_ = 1;
@@ -88,7 +88,7 @@ double factor_correlation(const Jitter& jitter, int distance);
 // Expected k-th smallest of the factors of n GPUs or nodes in one draw (David and Nagaraja, Order
 // Statistics, 2003).
 double expected_factor(const Jitter& jitter, double n, double k);
-// Moments of the largest of `units` factors.
+// Returns the moments of the largest of `units` factors.
 Moments slowest_moments(const Jitter& jitter, double units);
 
 // Expected factors of `groups` groups of `units` GPUs (or nodes) each. A group synchronises at

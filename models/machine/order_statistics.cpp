@@ -14,7 +14,8 @@ Moments moments_of_order(double n, double k, const Quantile& quantile) {
   const double above_k = n - k + 1;
   const double spread = std::sqrt((n + 1) / (k * above_k));  // of the logarithm, near its mode
   const double mode = std::log(k / above_k);
-  // Beyond, less than e^-40 of the density, times what a heavy tail (exponent 1.5) grows by.
+  // Beyond these limits lies less than e^-40 of the density, even times the growth of a heavy tail
+  // (exponent 1.5).
   const double begin = mode - 9 * spread - 40 / k;
   const double end = mode + 9 * spread + 120 / above_k;
   const double step = std::min(spread, 1.0) / 8;

@@ -12,7 +12,8 @@ void link_successors(const RankClass& rank_class, ClassTemplate& result) {
   for (const Task& task : rank_class.tasks) {
     for (TaskIndex before : task.after) ++result.tasks[before].first_successor;
   }
-  // first_successor is at first the end of a task's successors, which are then filled from behind.
+  // At first first_successor is the end of a task's successors; filling these from the back makes
+  // it the begin.
   std::int32_t next = 0;
   for (TaskTemplate& task : result.tasks) next = task.first_successor += next;
   result.successors.resize(next);
@@ -53,7 +54,7 @@ TaskTemplate template_of(const Task& task, const StreamTemplate& stream,
   entry.stream = task.stream;
   entry.iteration = task.iteration;
   entry.synchronous = task.synchronous;
-  // An actor that takes its tasks in order waits for the time itself.
+  // An actor that runs its tasks in order waits for not_before_s itself.
   entry.timed = task.not_before_s > 0 && (stream.passive || stream.order != StreamOrder::in_order);
   return entry;
 }

@@ -36,7 +36,7 @@ struct StreamTemplate {
 
 struct ClassTemplate {
   std::vector<TaskTemplate> tasks;
-  // of task t: indices [first_successor of t, first_successor of t + 1)
+  // Task t has the indices [first_successor of t, first_successor of t + 1).
   std::vector<TaskIndex> successors;
   std::vector<StreamTemplate> streams;
   std::vector<TaskIndex> timed;  // ascending by not_before_s

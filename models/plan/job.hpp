@@ -55,7 +55,7 @@ inline constexpr Choice<GradientOverlap> kChoices<GradientOverlap>[] = {
     {"bucketed", GradientOverlap::bucketed}, {"blocking", GradientOverlap::blocking},
     {"mg-wfbp", GradientOverlap::mg_wfbp},   {"asc", GradientOverlap::asc},
     {"priority", GradientOverlap::priority}, {"dear", GradientOverlap::dear}};
-// Who sums them: the ranks themselves, or servers (parameter server: Communication::servers).
+// Gradients are summed by the ranks themselves or by parameter servers (Communication::servers).
 enum class Aggregation { all_reduce, parameter_server };
 // How gradients of embeddings travel when a step touches few of their rows
 // (models/cost/chunk/embedding_exchange.hpp).
@@ -112,7 +112,7 @@ struct Communication {
   // Elements of a bucket: the larger of the first number and the second times `dp` replicas.
   double bucket_elements = 0;
   double bucket_elements_per_replica = 0;
-  // of the bucket that is ready first (DDP: 1 MiB); 0: same as the others
+  // bytes of the bucket that is ready first (DDP: 1 MiB); 0: same as the others
   double first_bucket_bytes = 0;
   double partition_bytes = 4e6;  // priority: largest piece sent at once; it cannot be overtaken
   double credit_bytes = 16e6;    // priority: bytes of partitions in flight
@@ -162,7 +162,8 @@ struct Job {
   Communication communication;
   // How the job tolerates stragglers. Null: every step waits for its slowest worker.
   std::shared_ptr<const Redundancy> redundancy;
-  // innermost first, as Layout::sync_groups; empty: all synchronise every step
+  // The innermost level is first, as in Layout::sync_groups; empty: all ranks synchronise every
+  // step.
   std::vector<SyncLevel> sync;
   Calibration calibration;
   std::vector<Calibration> pool_calibrations;  // [pool]; groups that span pools use `calibration`

@@ -22,7 +22,8 @@ const CollectiveRule* rule_of(const Job& job, Category axis, CollectiveKind kind
   return of_kind;
 }
 
-// Shards of unlike size go round rings (models/plan/state_shares.hpp).
+// Whether the collective moves shards of unequal size, which go round rings
+// (models/plan/state_shares.hpp).
 bool on_rings(const Job& job, Category axis, CollectiveKind kind) {
   return uneven_state(job) && axis == Category::dp &&
          (kind == CollectiveKind::all_gather || kind == CollectiveKind::reduce_scatter);
@@ -41,7 +42,7 @@ CollectiveChoice ring_of(const CollectiveRule* rule) {
                   to_string(rule->algorithm)));
 }
 
-// The named choice if there is one, otherwise the one of the job's rules.
+// The algorithm that the caller names, otherwise the choice of the job's rules.
 CollectiveChoice chosen(const Job& job, Category axis, CollectiveKind kind, const GroupShape& shape,
                         CollectiveAlgorithm algorithm) {
   return algorithm == CollectiveAlgorithm::automatic ? collective_choice(job, axis, kind, shape)

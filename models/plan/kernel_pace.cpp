@@ -28,7 +28,7 @@ std::span<const double> KernelPace::slowdowns(RankId rank) {
   return result_;
 }
 
-// Draws the slowest pace of the ranks that are in step.
+// Draws the largest factors of the ranks of a group, which stay in step.
 void KernelPace::draw(int group, std::size_t count) {
   group_ = group;
   std::vector<int> units;

@@ -100,7 +100,7 @@ void check_task(const Plan& plan, std::int32_t c, TaskIndex t) {
   check_communication(plan, c, t);
 }
 
-// Every member of `a` has its peer of slot `i` in class `b`, which has that member as its peer `j`.
+// Whether every member of `a` has, in slot `i`, a peer in class `b` whose slot `j` is that member.
 bool slots_face_each_other(const Plan& plan, const std::vector<ClassMember>& of_rank,
                            std::int32_t a, int i, std::int32_t b, int j) {
   const RankClass& from = plan.classes[a];
@@ -112,9 +112,9 @@ bool slots_face_each_other(const Plan& plan, const std::vector<ClassMember>& of_
   return true;
 }
 
-// Runs the classes in lockstep and without time: if that reaches the end, so does every timed
+// Runs the classes in lockstep and without time. If this reaches the end, so does every timed
 // execution, because a task that can start stays able to start. A stream by priority runs whatever
-// is ready, as some timing might; what the board keeps of its order is not asked for.
+// is ready, as some timing might, so the board's order of its tasks is not used.
 class Rehearsal {
  public:
   explicit Rehearsal(const Plan& plan)

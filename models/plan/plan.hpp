@@ -46,8 +46,8 @@ struct Flow {
 struct Task {
   TaskKind kind = TaskKind::compute;
   std::optional<ActionKind> action;  // the schedule's action that it computes
-  bool paired = false;  // runs together with another: a forward and a full backward as one
-  std::string name;     // for people to read: "F0.3" = forward of stage 0, micro-batch 3
+  bool paired = false;               // a forward and a full backward that run as one
+  std::string name;  // for people to read: "F0.3" = forward of stage 0, micro-batch 3
   std::int16_t stream = 0;
   std::int16_t iteration = 0;
   std::int32_t stage = -1;
@@ -89,7 +89,7 @@ struct Task {
   // Memory timeline of the rank.
   double allocate_bytes = 0;  // when it starts
   double free_bytes = 0;      // when it ends
-  // The same for a memory tier outside the GPU (Job::offload).
+  // Bytes in a memory tier outside the GPU (Job::offload).
   double tier_allocate_bytes = 0;
   double tier_free_bytes = 0;
   bool operator==(const Task&) const = default;
@@ -154,7 +154,7 @@ struct Counterpart {
 // can be matched instead of ranks. Throws InternalError when a send or a receive has no partner.
 std::vector<std::vector<Counterpart>> match_messages(const Plan& plan);
 
-// [rank] -> index of its class, and position among the members.
+// Tells for each rank its class and its position among the class's members.
 struct ClassMember {
   std::int32_t rank_class = -1;
   std::int32_t member = -1;

@@ -19,12 +19,12 @@ enum class ActionKind : std::uint8_t {
   backward_input,   // I
   backward_weight,  // W
   recompute,        // R: the forward again, for the backward that follows
-  // For a stage whose weights are sharded (ZeRO-3).
+  // These three exist for a stage whose weights are sharded (ZeRO-3).
   unshard,
   reshard,
   reduce_grad,
-  // Only in schedules that say when messages are posted; otherwise they are implied where an action
-  // needs another rank's result.
+  // Messages exist only in schedules that say when they are posted; otherwise they are implied
+  // where an action needs another rank's result.
   send_forward,
   receive_forward,
   send_backward,
@@ -52,7 +52,7 @@ struct Action {
   bool operator==(const Action&) const = default;
 
   ActionKind kind = ActionKind::forward;
-  // A forward that runs together with the full backward after it in the list, as one (DualPipe).
+  // A forward that runs as one with the full backward after it in the list (DualPipe).
   bool with_next = false;
   std::int32_t stage = 0;  // of Schedule::stages()
   std::int32_t unit = 0;   // of Schedule::units(); 0 for the kinds that have none
@@ -63,7 +63,7 @@ std::string to_string(const Action& action);
 
 struct Schedule;
 struct ScheduleKind;  // policies/schedules/schedules.hpp
-// given by the calling program
+// The generators that the calling program supplies.
 using OwnSchedules = std::vector<std::shared_ptr<const ScheduleKind>>;
 
 // The parameters of a generator, chosen by name (policies/schedules/schedules.hpp). Parameters that
@@ -72,7 +72,7 @@ struct ScheduleChoice {
   std::string name = "1f1b";
   int group = 0;               // micro-batches that pass through a chunk together; 0: p
   int slices = 1;              // pieces of each micro-batch's sequence
-  bool defer_weights = false;  // 2BP: weight gradients apart, at the end
+  bool defer_weights = false;  // 2BP: weight gradients run separately, at the end
   double memory_limit = 0;     // bytes of a rank's activations; 0: what GPUs have room for
   // Stage-aware recomputation: the share of stage 0's layers that recompute; later stages recompute
   // less (policies/lowering/unit_cost.hpp).
@@ -94,7 +94,7 @@ struct Schedule {
   // Pipelines over the same ranks, each with all the model's stages (Chimera, DualPipe: 2). Every
   // unit passes through one of them.
   int directions = 1;
-  // of a micro-batch's sequence; forwards take them in ascending order, backwards descending
+  // slices of a micro-batch's sequence; forwards take them in ascending order, backwards descending
   int slices = 1;
   int iterations = 1;  // > 1: asynchronous, consecutive iterations without a flush between them
   // Recomputation has actions of its own. Otherwise backwards contain it.

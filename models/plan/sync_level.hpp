@@ -42,8 +42,8 @@ enum class SyncStart { step, layers };
 
 struct SyncLevel {
   std::string over = {};  // what exchanges at this level, in the scenario's word: "site"
-  // Between two exchanges of the same parameter. For a period that follows the learning rate: the
-  // mean over the run (models/plan/sync_rule.hpp).
+  // Steps between two exchanges of the same parameter. For a period that follows the learning rate
+  // this is the mean over the run (models/plan/sync_rule.hpp).
   double every_steps = 1;
   // Parts of the model that are exchanged in turn: one part every every_steps / fragments steps
   // (Streaming DiLoCo: Douillard et al. 2025, arXiv 2501.18512).
@@ -102,8 +102,8 @@ struct SyncSeconds {
 // delays each step by the mean excess, spread over the steps between two exchanges.
 double exposed_seconds(const SyncLevel& level, double exchange_s, double step_s);
 
-// Exchanges of several levels go one after the other, so no step of `step_s` can be shorter than
-// its share of all of them. What is missing is added as waiting at the last level.
+// Exchanges of several levels run one after the other, so a step cannot be shorter than its share
+// of all of them. If `step_s` is shorter, the difference is added as waiting at the last level.
 void fit_on_links(const std::vector<SyncLevel>& levels, std::vector<SyncSeconds>& seconds,
                   double step_s);
 
@@ -131,7 +131,7 @@ double outer_state_bytes_per_parameter(const SyncLevel& level);
 
 // Islands that get an island's weights in one exchange by gossip among `islands`.
 int gossip_peers(const SyncLevel& level, int islands);
-// Number of neighbours of an island in a graph of `islands` islands.
+// Each island has this number of neighbours in a graph of `islands` islands.
 int graph_degree(SyncGraph graph, int islands);
 
 }  // namespace windtunnel

@@ -27,7 +27,7 @@ double quadratic_period_steps(const std::vector<LearningRate>& rates, double bas
   for (; step < end; ++exchanges) {
     const double rate = rate_at(rates, step);
     const double left = end - step;
-    // The rest is the last period, even if the rule makes it longer.
+    // The last period ends with the steps, even if the rule makes it longer.
     const double grown = rate > 0 ? std::pow(growth / rate, 2) : left;
     step += std::min(left, std::max(base_steps, std::floor(grown)));
   }

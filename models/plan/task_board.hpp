@@ -49,7 +49,7 @@ class TaskBoard {
     streams_.resize(streams_.size() + tasks_of.streams.size());
   }
 
-  // Once, when all ranks are there: what is ready before any task has run.
+  // Must be called once, after all ranks are added: finds what is ready before any task has run.
   void begin() {
     for (std::int32_t r = 0; r < std::ssize(ranks_); ++r) {
       for (TaskIndex t = 0; t < std::ssize(ranks_[r].tasks_of->tasks); ++t) {
@@ -59,11 +59,11 @@ class TaskBoard {
     settle();
   }
 
-  // Enough predecessors have ended; a stream in order waits for not_before_s itself.
+  // Whether enough predecessors have ended; a stream in order waits for not_before_s itself.
   bool may_follow(TaskRef task) const { return pending_[index(task)] <= 0; }
-  // A receive: it is ready, and its stream has come to it.
+  // Whether a receive is ready and its stream has come to it.
   bool is_posted(TaskRef task) const { return has(task, kPosted); }
-  // A receive: all its bytes are there.
+  // Whether all bytes of a receive have arrived.
   bool has_arrived(TaskRef task) const { return has(task, kArrived); }
   bool is_done(TaskRef task) const { return has(task, kDone); }
 
@@ -82,13 +82,13 @@ class TaskBoard {
 
   // ---- what the executor reports; settle() afterwards lets others get ready ----
 
-  // not_before_s of a timed task has passed.
+  // Reports that not_before_s of a timed task has passed.
   void time_has_come(TaskRef task) {
     flag(task) |= kTimeOk;
     if (may_follow(task)) got_ready_.push_back(task);
   }
 
-  // An active stream has come to a receive.
+  // Reports that an active stream has come to a receive.
   void post(TaskRef receive) {
     flag(receive) |= kPosted;
     executor_.on_posted(receive);
@@ -133,7 +133,7 @@ class TaskBoard {
     }
   }
 
-  // The first task, stream by stream, that has not ended: where a Plan deadlocks.
+  // The first task, stream by stream, that has not ended; it shows where a Plan deadlocks.
   std::optional<TaskRef> first_open() const {
     if (open_ == 0) return std::nullopt;
     for (std::int32_t r = 0; r < std::ssize(ranks_); ++r) {
@@ -180,7 +180,7 @@ class TaskBoard {
     };
   }
 
-  // A receive of a passive stream has become ready, or its bytes have arrived.
+  // Called when a receive of a passive stream has become ready or its bytes have arrived.
   void advance_passive(TaskRef receive) {
     const StreamTemplate& stream = stream_template(receive);
     if (stream.order == StreamOrder::unordered) {
@@ -194,7 +194,8 @@ class TaskBoard {
     }
   }
 
-  // Posts a ready receive whose turn it is.
+  // Posts a ready receive whose turn it is, and ends it if its bytes have arrived; returns whether
+  // they have.
   bool complete_if_arrived(TaskRef receive) {
     if (!is_posted(receive)) {
       executor_.on_start(receive);

@@ -32,7 +32,7 @@ struct Timeline {
   std::vector<double> iteration_end_s;  // end of the last task of each iteration, all ranks
   std::uint64_t events = 0;             // simulated activities
   std::int64_t ranks_simulated = 0;
-  std::int64_t sampled_of = 0;  // unlike ranks that those are a sample of; 0: of none
+  std::int64_t sampled_of = 0;  // unlike ranks of which a sample was simulated; 0: all were
   double peak_rss_bytes = 0;    // of the process that simulated
 };
 

@@ -11,7 +11,8 @@ double whole(double count) {
   return std::ceil(count - 1e-9);
 }
 
-// Switches with ends below and uplinks, which are divided among the `tops`.
+// The parts of units, each with ends below and uplinks above; the `tops` switches share the
+// uplinks.
 struct Unit {
   NetworkParts parts;
   double tops = 0;
@@ -21,8 +22,8 @@ class TreeParts {
  public:
   TreeParts(const FabricSpec& fabric, int ports) : fabric_(fabric), k_(ports) {}
 
-  // Counts `times` equal units with `ends` ports below and `ups` above; between two tiers of a unit
-  // there are as many cables as it has ends. Units share switches that one alone would not fill.
+  // Counts `times` equal units with `ends` ports below and `ups` above. Between two tiers a unit
+  // has as many cables as it has ends. Units share switches that one alone would not fill.
   Unit units(double ends, double ups, double times) const {
     if (ends + ups <= k_) {
       const double switches = whole(times / std::floor(k_ / (ends + ups)));
@@ -35,8 +36,8 @@ class TreeParts {
     return {{tiers * whole(times * ends / (k_ / 2)) + tops, tiers * times * ends}, tops};
   }
 
-  // `times` layers. Each joins `below` switches that have `ups_each` uplinks: either a top switch
-  // reaches all of them, or there is a plane for each uplink of a switch.
+  // Counts `times` layers. Each joins `below` switches that have `ups_each` uplinks: either a top
+  // switch reaches all of them, or there is a plane for each uplink of a switch.
   Unit layers(double below, double ups_each, double ups, double times) const {
     const double cables = below * ups_each;
     if (below <= k_ * cables / (cables + ups)) {
@@ -55,7 +56,7 @@ class TreeParts {
     NetworkParts parts{0, nodes * ends};
     const double pod =
         fabric_.nodes_per_pod > 0 ? std::min<double>(fabric_.nodes_per_pod, nodes) : nodes;
-    // not whole where the last pod is smaller; its parts then count in proportion
+    // not whole if the last pod is smaller; the parts of that pod then count in proportion
     const double pods = nodes / pod;
     if (fabric_.topology == Topology::clos) {
       add_clos(parts, nodes, pod, pods, ends);
@@ -72,7 +73,7 @@ class TreeParts {
     const Unit in_pod = units(lane_ends, ups, lanes);
     add(parts, in_pod.parts, pods);
     if (!above) return parts;
-    // `in_pod.tops` belong to one rail, or to all rails together.
+    // The `in_pod.tops` switches belong to one rail, or to all rails together.
     const double tops = joined ? in_pod.tops : std::max(1.0, in_pod.tops / lanes);
     const double tops_ups = joined ? lanes * ups : ups;
     const double below = whole(pods) * tops;
@@ -105,7 +106,7 @@ class TreeParts {
   double k_;
 };
 
-// A cable leads from each node to the next in every dimension, and around.
+// In every dimension a cable leads from each node to the next, and from the last to the first.
 NetworkParts torus_parts(const FabricSpec& fabric, double nodes) {
   NetworkParts parts;
   for (const int length : fabric.dimensions) {
@@ -145,7 +146,7 @@ NetworkParts network_parts(const Cluster& cluster, const NetworkKit& kit, double
   if (nodes <= 1 || kit.name.empty()) return {};
   const FabricSpec& fabric = cluster.fabric;
   const double nics = cluster.nics_per_node();
-  // The rate of a port is a round number, and a NIC may have slightly more.
+  // A port's rate is a round number, which a NIC may slightly exceed.
   const double ends_per_nic =
       std::max(1.0, whole(0.95 * cluster.node.nic_Bps.value / kit.port_Bps));
   const TreeParts tree(fabric, kit.ports);

@@ -8,8 +8,8 @@
 namespace windtunnel {
 namespace {
 
-// Sums of independent servers that are this many standard deviations above the mean or more are met
-// less than once in 1,000 times.
+// The sum of independent servers exceeds its mean by this many standard deviations less than once
+// in 1,000 times.
 constexpr double kRareDeviations = 3.09;
 constexpr int kSteps = 400;   // of an integral over the normal law
 constexpr double kReach = 6;  // the law is integrated to this many standard deviations
@@ -57,7 +57,7 @@ Moments moments_of(const RowLoad& load) {
   return moments;
 }
 
-// Adds the mean report of `servers` over the normal law of their sum.
+// Adds the report of `servers`, averaged over the normal law of their total power.
 void add_independent(const RowLoad& load, double servers, double given_W, RowReport& report) {
   const Moments moments = moments_of(load);
   const LoadPhase usual = {1, moments.mean_W, moments.by_clock};
@@ -94,7 +94,7 @@ RowReport oversubscribed(const RowLoad& load, int planned, double more) {
   RowReport report;
   report.peak = peak_of(load, planned) / load.limit_W;
   report.fitting = 1 / report.peak;
-  // The peak of each of several independent servers falls with their number.
+  // The peak per server falls with the number of independent servers.
   for (int i = 0; i < 30 && !load.aligned; ++i) {
     report.fitting = load.limit_W / peak_of(load, planned * report.fitting);
   }

@@ -1,6 +1,6 @@
 // More servers in a row of racks than its power supply was planned for, with a cap that keeps them
-// within it (POLCA: Patel et al., arXiv 2308.12908): how many fit without capping, and with more,
-// how often and how far all clocks are lowered, and how much time that costs.
+// within it (POLCA: Patel et al., arXiv 2308.12908). The report tells how many fit without capping,
+// and for more servers how often and how far all clocks are lowered, and how much time that costs.
 //
 // A supply is planned for each server at its power limit. Servers that train together are in the
 // same phase at the same time, so their peaks add up. Servers that answer requests are in
@@ -39,7 +39,7 @@ struct RowReport {
   bool holds = true;    // false: no clock is low enough
 };
 
-// With additional servers, `more` being their share of the `planned` ones.
+// The report with additional servers; `more`: their number relative to the `planned` ones.
 RowReport oversubscribed(const RowLoad& load, int planned, double more);
 
 // Mean power of one of `nodes` equal nodes, phase by phase, from the curve of all of them.

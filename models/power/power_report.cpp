@@ -33,7 +33,7 @@ double switches_W(const PowerSpec& spec, const Cluster& cluster) {
 
 }  // namespace
 
-// Counts nodes or racks by what they consist of: all with the same parts are one Kind.
+// Groups nodes or racks by what they consist of: all with the same parts are one Kind.
 class PoweredStep::Kinds {
  public:
   int of(int pool, std::vector<int> parts) {

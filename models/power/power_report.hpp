@@ -16,7 +16,7 @@
 
 namespace windtunnel {
 
-// It is for training on all tokens, for the whole building.
+// Energy of the whole building for training on all tokens, and its cost.
 struct RunEnergy {
   Estimate energy_J;
   Estimate usd;  // 0: no price is known
@@ -46,7 +46,7 @@ struct PowerReport {
   double owned_usd_per_s = 0;        // depreciation over PowerSpec::years
   std::optional<RowReport> row;      // if the row has more nodes than planned
   std::vector<PowerReport> at_low;   // [uncertain number]: the report with it at its low end
-  std::vector<PowerReport> at_high;  // the same at its high end
+  std::vector<PowerReport> at_high;  // [uncertain number]: the report with it at its high end
   double usd_of(double energy_J) const { return energy_J / kJoulesPerKWh * spec.usd_per_kWh; }
 };
 

@@ -14,7 +14,7 @@ std::vector<PowerVariant> power_variants(const PowerSpec& spec) {
     set(variant.high, true);
     for (PowerSpec* each : {&variant.low, &variant.high}) {
       for (NodePower& node : each->nodes) {
-        // A GPU idles below its limit and below the cap.
+        // The idle power of a GPU stays below its limit and below the cap.
         double& idle_W = node.gpu_idle_W.value;
         idle_W = std::min(idle_W, 0.95 * node.gpu_W.value);
         if (spec.cap_W > 0) idle_W = std::min(idle_W, 0.95 * spec.cap_W);

@@ -25,7 +25,7 @@ Weights group_weights(int members, int most, long double loss) {
   return weights;
 }
 
-// Weights of the losses of both together, up to `most`.
+// Returns the weights of the losses in two independent groups together, up to `most` losses.
 Weights together(const Weights& left, const Weights& right, int most) {
   const auto whole = static_cast<int>(left.size() + right.size()) - 1;
   Weights both(std::min(whole, most + 1), 0);
@@ -43,7 +43,7 @@ struct Groups {
   int last_members;
 };
 
-// Weight of all ways to lose `lost` members in all, at most `most` of them in each group.
+// Weight of all ways to lose `lost` members in total, with at most `most` in each group.
 long double weight_of(const Groups& groups, int most, int lost, long double loss) {
   Weights power = group_weights(groups.members, most, loss);
   Weights all = group_weights(groups.last_members, most, loss);
@@ -76,8 +76,8 @@ double survival_after_losses(int nodes, int members, int tolerated, int lost) {
   const Groups groups{whole, members, nodes - whole * members};
   if (lost <= tolerated || groups.last_members <= tolerated) return 1;
   if (lost == nodes) return 0;
-  // The coefficient of x^lost in prod_groups sum_{i <= tolerated} C(n, i) x^i, over the same
-  // without the bound, which is C(nodes, lost): sums of positive terms only. Any probability gives
+  // The ratio is the coefficient of x^lost in prod_groups sum_{i <= tolerated} C(n, i) x^i, divided
+  // by C(nodes, lost), the same without the bound. All terms are positive. Any probability gives
   // the same ratio; this one keeps the weights in range.
   const long double loss = static_cast<long double>(lost) / nodes;
   return static_cast<double>(weight_of(groups, tolerated, lost, loss) /

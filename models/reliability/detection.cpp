@@ -15,7 +15,7 @@ double or_never(double seconds) {
 }  // namespace
 
 double detection_s(const Detection& detection, FailureKind kind) {
-  // The last heartbeat that was heard is half an interval old on average.
+  // When a node fails, its last heartbeat is half an interval old on average.
   const double heartbeats = or_never(detection.heartbeat_s * (detection.misses - 0.5));
   const double stuck = std::min(or_never(detection.watchdog_s), or_never(detection.timeout_s));
   switch (traits_of(kind).noticed) {

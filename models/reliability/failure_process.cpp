@@ -172,7 +172,7 @@ void set_capacity(const std::vector<double>& at_s, const std::vector<int>& nodes
   CHECK(at_s.size() == nodes_from.size(), "{} times of {} capacities", at_s.size(),
         nodes_from.size());
   failure_class.arrivals = Arrivals::trace;
-  std::deque<std::pair<std::size_t, std::size_t>> away;  // loss, and which of its nodes
+  std::deque<std::pair<std::size_t, std::size_t>> away;  // index of the loss, and of its node
   double given_s = 0;
   for (std::size_t i = 0; i < at_s.size(); ++i) {
     const int given = std::min(nodes_from[i], nodes);
@@ -201,7 +201,7 @@ double operational_time_s(double at_s, double to_s, double day_amplitude) {
 
 double wall_time_s(double at_s, double operational_s, double day_amplitude) {
   if (day_amplitude == 0 || !std::isfinite(operational_s)) return at_s + operational_s;
-  // The operational time leads or lags by at most the amplitude's part of a period over pi.
+  // The operational time leads or lags by at most amplitude * day / pi.
   const double reach_s = day_amplitude * kDay_s / std::numbers::pi;
   double low_s = at_s + std::max(0.0, operational_s - reach_s);
   double high_s = at_s + operational_s + reach_s;

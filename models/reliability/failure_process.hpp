@@ -77,7 +77,7 @@ struct FailureClass {
   double frailty_variance = 0;
   // [i]: share of failures that hit i + 1 nodes; empty: always one
   std::vector<double> batch_shares{};
-  // batches hit nodes of one rack, switch or power feed; false: any nodes
+  // A batch takes out nodes of one rack, switch or power feed; false: any nodes.
   bool batch_adjacent = true;
   // (process) the process that keeps the failed rank's snapshots dies as well
   bool takes_keeper = false;
@@ -97,10 +97,10 @@ inline bool is_reclaimed(const FailureClass& failure_class) {
   return failure_class.notice_s > 0 || !failure_class.taken.empty();
 }
 
-// Makes a trace from a provider's capacity: from at_s[i] on (ascending) there are nodes_from[i]
-// nodes, before that all nodes of the job. Nodes taken first are replaced first. A notice comes
-// notice_s before, but not before the start or before the last time that nodes were returned, since
-// it may concern those.
+// Makes a trace from a provider's capacity: nodes_from[i] nodes from at_s[i] on (ascending), before
+// that all nodes of the job. Nodes taken first are replaced first. A notice comes notice_s before
+// the loss, but not before the start or the last return of nodes, since it may concern returned
+// nodes.
 void set_capacity(const std::vector<double>& at_s, const std::vector<int>& nodes_from, int nodes,
                   FailureClass& failure_class);
 

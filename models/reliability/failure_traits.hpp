@@ -9,7 +9,7 @@
 
 namespace windtunnel {
 
-// By what a failure is noticed.
+// What makes a failure noticed.
 enum class NoticedBy {
   absence,     // heartbeats that are missing, or a collective that is stuck
   standstill,  // a collective that is stuck
@@ -22,8 +22,8 @@ struct FailureTraits {
   bool of_nodes = true;  // it strikes nodes, not the job as a whole
   NoticedBy noticed = NoticedBy::standstill;
   bool unexpected = true;  // it interrupts or slows training, and nobody asked for it
-  // The job comes back with an older state. A slow node is replaced by a planned stop, a bad copy
-  // is met by a later failure.
+  // The job resumes from an older state. For a slow node it does not, because a planned stop
+  // replaces the node, nor for a bad copy, which a later failure finds.
   bool goes_back = true;
   bool takes_node = false;     // the node leaves for repair
   bool takes_link = false;     // the network's link is repaired

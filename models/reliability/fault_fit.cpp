@@ -24,7 +24,8 @@ constexpr double kProfileDrop = 1.920729;
 
 using Function = std::function<double(double)>;
 
-// Where the function, negative at `low` and positive at `high`, crosses zero; by ratios.
+// Where the function, negative at `low` and positive at `high`, crosses zero; found by bisection of
+// the logarithm.
 double crossing(const Function& function, double low, double high) {
   for (int i = 0; i < 100 && high > low * (1 + 1e-10); ++i) {
     const double middle = std::sqrt(low * high);
@@ -116,7 +117,7 @@ FittedValue weibull_shape(const std::vector<double>& gaps_s) {
   return profile_interval(log_likelihood, crossing(score, kLeast, kMost), kLeast, kMost);
 }
 
-// Nodes with the same number of faults and time up.
+// Nodes that have the same number of faults and the same time up.
 struct NodeGroup {
   double faults = 0;
   double up_s = 0;
@@ -221,7 +222,7 @@ FittedValue batched_share(const std::vector<FaultEvent>& events, int faults) {
     if (event.nodes > 1) batched += event.faults;
   }
   const double share = batched / faults;
-  // None of n seen: the exact upper end.
+  // If none of n events is a batch, the upper limit is exact.
   if (batched == 0) return {0, 0, 1 - std::pow(kTail, 1 / count)};
   double squares = 0;
   for (const FaultEvent& event : events) {
@@ -288,7 +289,7 @@ struct DownTime {
   std::map<int, double> of_node_s;  // by number
 };
 
-// Repairs as the union of each node's, cut at the end of the watch.
+// Time in repair: the union of each node's repairs, cut at the end of the observed time.
 DownTime down_time(const FaultLog& log, double until_s) {
   DownTime result;
   std::map<int, double> back_s;  // when each node is back from its repairs so far
@@ -313,7 +314,7 @@ DownTime down_time(const FaultLog& log, double until_s) {
   return result;
 }
 
-// By number of faults and time down; excludes unknown nodes.
+// Each group has nodes with equal faults and time up; faults of unknown nodes are not counted.
 std::vector<NodeGroup> node_groups(const FaultLog& log, const FaultFit& fit, const DownTime& down) {
   std::map<int, double> faults;
   for (const NodeFault& fault : log.faults) {
@@ -346,9 +347,9 @@ void fit_nodes(const FaultLog& log, FaultFit& fit) {
   fit.rate_per_node_up_s = likelihood.rate(fit.frailty_variance.value) * fit.faults / known;
 }
 
-// Nodes and span as the log tells, or as its faults do.
+// Takes nodes and span from the log or, if it does not state them, from its faults.
 void set_watch(const FaultLog& log, FaultFit& fit) {
-  const std::size_t fewest = log.span_s > 0 ? 1 : 3;  // else their own gaps are all that is known
+  const std::size_t fewest = log.span_s > 0 ? 1 : 3;  // without a span only the gaps tell the rate
   if (log.faults.size() < fewest) {
     throw Error(fmt::format("a fit needs {} fault{} or more; the log '{}' has {}", fewest,
                             fewest == 1 ? "" : "s", log.name, log.faults.size()));
@@ -390,7 +391,7 @@ void fit_gaps(const FaultLog& log, FaultFit& fit) {
   const auto count = static_cast<double>(gaps_s.size());
   fit.zero_gap_share = 1 - static_cast<double>(positive_s.size()) / count;
   fit.gap_shape = weibull_shape(positive_s);
-  // To first order on the logarithm, which keeps it positive.
+  // The interval holds to first order on the logarithm, which keeps its limits positive.
   const SampleMoments moments = moments_of(gaps_s);
   const double reach = std::exp(kNormalQuantile * moments.sd / moments.mean / std::sqrt(count));
   fit.gap_mean_s = {moments.mean, moments.mean / reach, moments.mean * reach};

@@ -41,7 +41,7 @@ void add_row(GaloisMatrix& matrix, int row, int other, std::uint8_t factor) {
   }
 }
 
-// Gauss-Jordan elimination of [square | identity].
+// Gauss-Jordan elimination turns [square | identity] into [identity | inverse].
 GaloisMatrix inverse(const GaloisMatrix& square) {
   const int n = square.rows;
   GaloisMatrix wide = zero_matrix(n, 2 * n);

@@ -1,6 +1,6 @@
-// Arithmetic of erasure codes over GF(2^8) with x^8 + x^4 + x^3 + x^2 + 1 (0x11d), as in ISA-L,
-// Linux RAID-6 and jerasure, and matrices of systematic Reed-Solomon codes: k data blocks, m parity
-// blocks; any k of the k + m restore all.
+// Erasure codes compute in GF(2^8) with x^8 + x^4 + x^3 + x^2 + 1 (0x11d), as in ISA-L, Linux
+// RAID-6 and jerasure. A systematic Reed-Solomon code has k data blocks and m parity blocks; any k
+// of the k + m restore all.
 #pragma once
 
 #include <cstddef>

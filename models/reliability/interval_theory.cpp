@@ -32,9 +32,9 @@ double exact_interval_s(double save_s, double mtbf_s) {
   check_times(save_s, mtbf_s);
   if (save_s == 0 || std::isinf(mtbf_s)) return young_interval_s(save_s, mtbf_s);
   const double ratio = save_s / mtbf_s;
-  // Near its branch point the argument of W0 rounds away what counts; the series there (Corless et
-  // al., Adv. Comput. Math. 5, 1996, eq. 4.22) is then the better one. Where they meet both are
-  // good to 1e-9.
+  // Near the branch point of W0 its argument loses digits to rounding; the series there (Corless et
+  // al., Adv. Comput. Math. 5, 1996, eq. 4.22) is more accurate. Where the two meet, both are
+  // accurate to 1e-9.
   if (ratio < 1e-6) {
     const double p = std::sqrt(-2 * std::expm1(-ratio));
     return mtbf_s * p * (1 + p * (-1.0 / 3 + p * 11 / 72));

@@ -5,9 +5,10 @@
 
 namespace windtunnel {
 
-// Young, Comm. ACM 17(9), 1974: sqrt(2 d M).
+// Young (Comm. ACM 17(9), 1974) finds sqrt(2 d M) for a save that takes d and a mean time between
+// failures of M.
 double young_interval_s(double save_s, double mtbf_s);
-// Daly, Future Generation Computer Systems 22, 2006, eq. 37; M if d >= 2M.
+// Daly (Future Generation Computer Systems 22, 2006) gives this in equation 37; M if d >= 2M.
 double daly_interval_s(double save_s, double mtbf_s);
 // The optimal work between two saves for exponential failures: M (1 + W0(-exp(-d/M - 1))), with
 // Lambert's function W0.

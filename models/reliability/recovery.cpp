@@ -11,7 +11,7 @@ void check_recovery(const RecoveryPolicy& recovery, int nodes) {
                        "recovery.spares to {} or more",
                        recovery.hot_spares, recovery.spares, recovery.hot_spares);
   }
-  // Restarts that take no time and never work would not end.
+  // If restarts took no time and never worked, the campaign would not end.
   if (recovery.success < 0.001 && recovery.restart_s == 0) {
     throw Error::about(
         {"recovery.restart", "recovery.success"},

@@ -37,7 +37,7 @@ struct ElasticGroups {
   double rejoin_stall_s = 0;  // how long all stop while it joins
 };
 
-// When humans are available. Hours of the day, [from, to); equal: always.
+// When humans are available: hours of the day, [from, to); equal: always.
 struct AttendedHours {
   double from_h = 0;
   double to_h = 0;

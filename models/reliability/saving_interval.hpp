@@ -11,7 +11,7 @@
 
 namespace windtunnel {
 
-// Key of the interval in a scenario: "snapshots.0.every".
+// A scenario states the interval under this key, for example "snapshots.0.every".
 std::string interval_key(std::size_t tier);
 
 bool counts_iterations(const SnapshotTier& tier);
@@ -19,7 +19,7 @@ bool saves_for_share(const SnapshotTier& tier);  // of time
 double interval_s(const SnapshotTier& tier);     // 0: not set in seconds
 // Whether the interval can be changed; replicas and rules have none.
 bool has_interval(const SnapshotTier& tier);
-// As written in a scenario: "10 iterations", "4 h".
+// Writes the interval as a scenario does: "10 iterations", "4 h".
 std::string interval_text(const SnapshotTier& tier);
 
 // Replaces the interval of the tier.

@@ -10,8 +10,8 @@ double node_hazard(const FailureClass& failure_class, std::uint64_t seed, std::u
                    int node) {
   const double variance = failure_class.frailty_variance;
   if (variance == 0) return 1;
-  // A key for each node: the index is the caller's in full. The odd constant spreads the nodes'
-  // keys so that they are none of a neighbouring seed's.
+  // Each node has a key of its own, because the caller uses the full index. The odd constant
+  // spreads the keys, so that they differ from those of neighbouring seeds.
   constexpr std::uint64_t kSpread = 0x9e3779b97f4a7c15;
   RandomStream random(seed + kSpread * (static_cast<std::uint64_t>(node) + 1),
                       RandomPurpose::frailty, index);
@@ -77,7 +77,7 @@ int Victims::one() {
   std::size_t at = 1;
   while (at < leaves_) {
     at *= 2;
-    // Rounding must not lead to an empty slot, on the left or on the right.
+    // Rounding must not lead to an empty slot, neither on the left nor on the right.
     if (left < tree_[at] || tree_[at + 1] == 0) continue;
     left -= tree_[at];
     ++at;

@@ -23,7 +23,7 @@ class Victims {
   // Slot i starts with node i. `failure_class` must outlive it; seed and index as in ArrivalStream.
   Victims(const FailureClass& failure_class, int slots, std::uint64_t seed, std::uint64_t index);
 
-  // Another node occupies the slot now; hazard 0: the slot is empty.
+  // Tells that another node occupies the slot now; hazard 0: the slot is empty.
   void set_hazard(int slot, double hazard);
   // The current hazard relative to `slots` average nodes: the speed of the class's ArrivalStream.
   // The part of the rate that does not depend on nodes is constant.

@@ -76,7 +76,7 @@ struct TierReport {
 // What theory and simulation say about a tier. Formulas: models/reliability/interval_theory.hpp.
 struct IntervalReport {
   std::string tier;
-  // between failures that are restored from it; 0: there are none, and no formulas hold
+  // mean time between failures that are restored from it; 0: there are none, and no formulas hold
   double mtbf_s = 0;
   double cost_s = 0;     // stall of one snapshot
   double restart_s = 0;  // detection, restart and restore, mean
@@ -87,7 +87,7 @@ struct IntervalReport {
   double daly_s = 0;
   double exact_s = 0;          // exponential failures
   double formula_goodput = 0;  // exact exponential, at the configured interval
-  double rsc_ettr = 0;         // the same by the ETTR formula of RSC
+  double rsc_ettr = 0;         // goodput by RSC's ETTR formula, at the configured interval
   struct Point {
     double every_s = 0;
     double expected = 0;  // goodput by the exact exponential formula; 0: not known
@@ -102,7 +102,7 @@ struct IntervalReport {
   // Goodput at the best interval minus that at Young's, both simulated with the failures that were
   // used to choose the best.
   double young_regret = 0;
-  double exact_regret = 0;  // the same at the interval of the exact exponential formula
+  double exact_regret = 0;  // the best goodput minus that at exact_s
 };
 
 // Goodput if everything that the cost models predict (iterations, snapshots, loading them) were
@@ -157,7 +157,7 @@ struct CampaignReport {
   std::vector<TierReport> tiers;
   std::optional<IntervalReport> interval;       // of the tier whose snapshots cost most
   std::vector<IntervalReport> other_intervals;  // of the other tiers that save at intervals
-  // For job.tokens at this goodput. Mean 0: no tokens are set; infinite: no progress.
+  // Days and cost of job.tokens at this goodput. Mean 0: no tokens are set; infinite: no progress.
   Estimate job_days;
   Estimate job_cost_usd;
   // [tier] Mean interval chosen by a rule of the calling program; 0: the scenario sets it.

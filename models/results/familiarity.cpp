@@ -35,7 +35,7 @@ int product_bits(Precision precision) {
   }
 }
 
-// From most similar to all runs.
+// Degrees of similarity, from the runs most like the job to all runs.
 enum class Likeness { gpu, bits, experts, any };
 
 bool is_alike(const RunTraits& one, const RunTraits& other, Likeness likeness) {
@@ -102,7 +102,7 @@ std::vector<std::string> unlike_layout(const RunTraits& traits, const LayoutReac
   return lacks;
 }
 
-// Keeps errors with weights; none of them is negative.
+// Collects errors with their weights; neither is negative.
 class Errors {
  public:
   void add(const MeasuredRuns& run, double weight) {
@@ -128,7 +128,7 @@ class Errors {
   std::vector<std::pair<double, double>> weights_;  // error, weight
 };
 
-// How far off runs of one or more kinds were predicted.
+// The errors of predictions for the runs of a family.
 struct FamilyError {
   int rows = 0;
   Errors errors = {};
@@ -171,7 +171,7 @@ double likeness_of(const RunTraits& one, const RunTraits& other, double unlike_c
   return std::pow(unlike_counts, unlike);
 }
 
-// Normal laws of errors around 0.
+// A mixture of normal laws of errors; each has its mean at 0.
 class Mixture {
  public:
   void add(double weight, double deviation) { laws_.emplace_back(weight, deviation); }
@@ -222,7 +222,7 @@ Mixture mixture_of(const RunTraits& traits, const std::vector<const MeasuredRuns
   return mixture;
 }
 
-// Student's t that is as wide at 90 and at 95 %.
+// Finds the Student's t whose 90 % and 95 % intervals are as wide as the mixture's.
 void set_deviation(const Mixture& mixture, Familiarity& found) {
   if (mixture.empty()) return;
   constexpr int kMost = 100;  // nearly normal

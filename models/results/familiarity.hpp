@@ -42,7 +42,7 @@ inline constexpr int kMostErrors = 20;
 // The standard deviation of a normal law in which two thirds of the errors are as small as here. 0:
 // there are none.
 double deviation_of(const MeasuredRuns& runs);
-// At most kMostErrors quantiles that represent the errors.
+// Returns at most kMostErrors quantiles that represent the errors.
 std::vector<double> kept_errors(std::vector<double> errors);
 
 struct AlikeFamily {
@@ -106,10 +106,10 @@ struct LikenessLaw {
 // `without`: leaves out the publisher of this family with all its releases, tables and GPUs.
 // Intervals are judged in this way, since a user's job belongs to no publisher.
 //
-// `alike`, `rows`, `families` and `nearest` describe runs of the same GPU and product bits that
-// agree on having experts. If fewer than three families qualify, any GPU does; then any bits; then
-// all runs. A size or trait that was not measured on this GPU is reported, but does not widen the
-// interval.
+// `alike`, `rows`, `families` and `nearest` describe runs on the same GPU with the same product
+// bits, with experts only if the job has them. If fewer than three families qualify, runs on any
+// GPU count; then runs with any bits; then all runs. A size or trait that was not measured on this
+// GPU is reported, but does not widen the interval.
 Familiarity familiarity(const RunTraits& traits, std::span<const MeasuredRuns> measured,
                         std::string_view without = {}, const LikenessLaw& law = {});
 

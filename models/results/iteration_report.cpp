@@ -12,7 +12,7 @@
 namespace windtunnel {
 namespace {
 
-// Walks from task to the predecessor that ended last, across ranks.
+// Walks back from a task to the predecessor that ended last, across ranks.
 class PathFinder {
  public:
   PathFinder(const Plan& plan, const Timeline& timeline)
@@ -57,8 +57,8 @@ class PathFinder {
 
   const Span& span(const Place& at) const { return timeline_.ranks[at.first].spans[at.second]; }
 
-  // Takes the candidate if it ended in time to be the cause and later than the best candidate so
-  // far.
+  // Replaces the best candidate if this one ended early enough to be the cause, and later than the
+  // best.
   void consider(const Place& candidate, double in_time_s, Place& best) const {
     if (span(candidate).end_s > in_time_s) return;
     if (best.first < 0 || span(candidate).end_s > span(best).end_s) best = candidate;
@@ -91,7 +91,7 @@ class PathFinder {
     const Task& task = owner.tasks[t];
     const Place at{recorded, t};
     Place best{-1, -1};
-    // A task that joins the first of several tasks may see others end while it runs.
+    // If a task joins the first of several tasks, others may end while it already runs.
     const double start_s = span(at).start_s;
     for (const TaskIndex before : task.after) consider({recorded, before}, start_s, best);
     if (const TaskIndex before = previous_on_stream(recorded, t); before >= 0) {
@@ -122,7 +122,7 @@ class PathFinder {
     std::int32_t seen = -1;
     for (const RankId rank : group.members) {
       const std::int32_t other = timeline_.recorded_as[rank];
-      if (other == seen) continue;  // folded members are the same rank
+      if (other == seen) continue;  // the recorded rank stands for several members
       seen = other;
       const auto found =
           collectives_.find({timeline_.ranks[other].rank_class, rendezvous, task.sequence});
@@ -188,7 +188,8 @@ double kernel_share(const Task& task) {
   return total_s > 0 ? kernels_s / total_s : 1;
 }
 
-// Collectives inside a replica: part of a pass, whether they are tasks or seconds of its compute.
+// Whether a task is a collective inside a replica: part of a pass, although it is a task of its
+// own.
 bool is_inner_collective(const Task& task) {
   return task.kind == TaskKind::collective && task.bytes > 0 &&
          (task.category == Category::tp || task.category == Category::cp ||
@@ -239,8 +240,8 @@ Bubble bubble_of(const Plan& plan, const Timeline& timeline, int iteration, doub
     busiest_s = std::max(busiest_s, passes.busy_s);
     longest_s = std::max(longest_s, passes.from_first_to_last_s);
   }
-  // Without a flush a rank works on other iterations within the span: its share is the period. By
-  // rounding the parts of a span may exceed it.
+  // Without a flush a rank also works on other iterations within the span, so its share is the
+  // period. Because of rounding the parts of a span may exceed it.
   const auto beyond_busiest_s = [&](double span_s) { return std::max(0.0, span_s - busiest_s); };
   return {beyond_busiest_s(time_s), beyond_busiest_s(std::min(longest_s, time_s)),
           idle_share(plan, timeline, iteration, time_s)};
@@ -267,7 +268,7 @@ double idle_share(const Plan& plan, const Timeline& timeline, int iteration, dou
 }
 
 std::vector<double> foreground_ends_s(const Plan& plan, const Timeline& timeline, int iteration) {
-  // Thousands of ranks have the tasks of one class.
+  // Tasks are selected once per class, because thousands of ranks may have the tasks of one class.
   std::vector<std::vector<TaskIndex>> counted(plan.classes.size());
   for (std::size_t c = 0; c < counted.size(); ++c) {
     const std::vector<Task>& tasks = plan.classes[c].tasks;
@@ -370,7 +371,7 @@ void add_sync(IterationReport& report, const std::vector<SyncLevel>& levels,
   const MeanStep mean = mean_step(levels, seconds, report.time_s);
   report.sync = std::move(sync);
   report.inner_step_s = mean.inner_s;
-  // Islands that are cut off stop in the middle of a step.
+  // The step is shortened to its mean length, because islands that are cut off stop within a step.
   const double cut = mean.inner_s / report.time_s;
   for (double& own_s : report.critical_path_s) own_s *= cut;
   for (double& own_s : report.origin_s) own_s *= cut;
@@ -380,10 +381,10 @@ void add_sync(IterationReport& report, const std::vector<SyncLevel>& levels,
     report.origin_s[static_cast<int>(seconds[level].origin)] += own_s;
     exchanged_s += own_s;
   }
-  // All GPUs are idle then.
+  // During exchanges all GPUs are idle.
   const double nominal_s = mean.inner_s + exchanged_s;
   report.bubble.idle = (report.bubble.idle * mean.inner_s + exchanged_s) / nominal_s;
-  // Steps that did not count are added to the time.
+  // The time of steps that did not count is added.
   for (double& own_s : report.origin_s) own_s *= mean.all_s / nominal_s;
   const double added_s = mean.all_s - mean.inner_s;
   report.critical_path_s[static_cast<int>(Category::sync)] += added_s;
@@ -393,7 +394,7 @@ void add_sync(IterationReport& report, const std::vector<SyncLevel>& levels,
 
 void add_stragglers(IterationReport& report, const StragglerReport& stragglers) {
   const double added_s = stragglers.step_s.mean - report.time_s;
-  // Negative waiting occurs if the workers that count are faster than the mean: then their passes
+  // The waiting time is negative if the workers that count are faster than the mean; then passes
   // are shorter.
   const double apart_s = added_s - stragglers.passes_s - stragglers.exchange_s;
   const double waits_s = std::max(0.0, apart_s);
@@ -406,7 +407,7 @@ void add_stragglers(IterationReport& report, const StragglerReport& stragglers) 
   double passes_on_path_s = 0;
   const Category passes[] = {forward, backward, recompute, tp, cp, pp, ep, host};
   for (const Category category : passes) passes_on_path_s += on_path(category);
-  // A step that waits for its input may have no pass on its path.
+  // If a step waits for its input, its path may contain no pass.
   const bool has_passes = passes_on_path_s > 0;
   for (const Category category : passes) {
     if (has_passes) on_path(category) *= 1 + longer_passes_s / passes_on_path_s;
@@ -453,7 +454,7 @@ IterationReport iteration_report(const Job& job, const HardwareFlops& hardware_f
     const double start_s = std::max(step.start_s, charged_until_s);
     const Task& task = plan.classes[step.rank_class].tasks[step.task];
     charge(task, std::min(step.end_s, end_s) - start_s, report);
-    // A gap before a step: a task waited for its not_before_s.
+    // In the gap before this step of the path, its task waited for its not_before_s.
     report.critical_path_s[static_cast<int>(Category::wait)] += start_s - charged_until_s;
     report.origin_s[static_cast<int>(task.origin)] += start_s - charged_until_s;
     charged_until_s = step.end_s;

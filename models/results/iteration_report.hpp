@@ -77,7 +77,7 @@ struct IterationReport {
   StepSpread host_spread;
   Familiarity familiarity;                            // similarity of the job to measured runs
   std::array<double, kCategories> critical_path_s{};  // by Category; sums to time_s
-  OriginShares origin_s{};                            // the same seconds by origin; sums to time_s
+  OriginShares origin_s{};                            // time_s by origin
   std::vector<GpuMemory> memory;                      // per pipeline rank
   Warmup warmup;
   std::vector<SyncReport> sync;  // [level]
@@ -85,7 +85,7 @@ struct IterationReport {
   // If the machine jitters: the step time over all draws. time_s is the mean; all other members
   // describe the draw nearest to the mean, scaled to it.
   std::optional<Estimate> drawn_s;
-  // Number of that draw, from 0. 0 if the machine does not jitter.
+  // Index of the draw nearest to the mean; 0 if the machine does not jitter.
   int draw = 0;
   // The step of the recorded Timeline alone (iteration_s()), before draws, stragglers and exchanges
   // between islands make it time_s.
@@ -118,14 +118,15 @@ std::vector<PathStep> critical_path(const Plan& plan, const Timeline& timeline);
 
 // The iterations of a Plan that are reported: those of steady_window(); 0 to 0 for one iteration.
 SteadyWindow reported_window(const Job& job, const Plan& plan);
-// From the end of the first of them to the end of the last; all of it if there is one iteration.
+// From the end of the first reported iteration to the end of the last; all of the Plan if it has
+// one.
 Span reported_span(const Job& job, const Plan& plan, const Timeline& timeline);
 // The period in steady state; with one iteration, its end.
 double iteration_s(const Job& job, const Plan& plan, const Timeline& timeline);
 
 // End of the last task of an iteration that is not a snapshot in the background.
 double foreground_end_s(const Plan& plan, const Timeline& timeline, int iteration);
-// [recorded rank] The same by the rank's own tasks alone.
+// Returns that end for each recorded rank by its own tasks alone.
 std::vector<double> foreground_ends_s(const Plan& plan, const Timeline& timeline, int iteration);
 // End of the last snapshot task: from then on the copy can be restored. 0: none was taken.
 double snapshot_end_s(const Plan& plan, const Timeline& timeline);

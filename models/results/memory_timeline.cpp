@@ -35,8 +35,8 @@ std::vector<Change> changes_of(const RankClass& rank_class, const RankTimeline& 
 
 MemoryTimeline memory_timeline(const RankClass& rank_class, const RankTimeline& rank, double from_s,
                                MemoryPlace place) {
-  // A sum of thousands of terms that returns to its peak may differ in the last digit. The first
-  // time of the peak is meant.
+  // When a sum of thousands of terms returns to its peak, the last digit may differ. The tolerance
+  // keeps the first time of the peak.
   constexpr double kRounding = 1e-9;
   MemoryTimeline timeline;
   double alive_bytes = 0;

@@ -12,7 +12,7 @@ namespace windtunnel {
 
 struct MemoryStep {
   double at_s = 0;
-  double alive_bytes = 0;  // from then on
+  double alive_bytes = 0;  // allocated from at_s on
 };
 
 struct MemoryTimeline {
@@ -42,7 +42,7 @@ struct ActivationPeak {
   double bytes = 0;
 };
 
-// Peaks of the first recorded rank of each class that allocates anything.
+// Looks at the first recorded rank of each class and leaves out classes that allocate nothing.
 std::vector<ActivationPeak> activation_peaks(const Plan& plan, const Timeline& timeline);
 
 }  // namespace windtunnel

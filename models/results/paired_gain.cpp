@@ -27,7 +27,7 @@ bool is_as_good(const Estimate& gain) {
 }
 
 std::string as_good_loss_text() {
-  return fmt::format("at most {:g} points of goodput", 100 * kTellingGain);
+  return fmt::format("at most {:g} points of goodput below the best", 100 * kTellingGain);
 }
 
 std::pair<size_t, size_t> as_good_places(const std::vector<std::vector<double>>& trials,

@@ -25,7 +25,7 @@ struct VolunteerReport {
   // at the pace of whole steps; averaging of gradients overlaps the next step
   Estimate tokens_per_s = {};
   Estimate passed_tokens_per_s = {};  // at the pace of the stages, without averaging
-  // the same if peers were reassigned to stages optimally at every moment
+  // passed_tokens_per_s if peers were reassigned to stages optimally at every moment
   Estimate optimum_tokens_per_s = {};
   Estimate optimum_share = {};  // passed tokens divided by that optimum
   Estimate unmoved_share = {};  // the same share if no peer changed its stage

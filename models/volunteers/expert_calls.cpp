@@ -8,7 +8,7 @@ namespace windtunnel {
 double answered_s(const ExpertCalls& calls, double response_s) {
   const int asked = calls.experts;
   double mean_s = 0;
-  double probability = std::pow(calls.loss, asked);  // that `come` calls are not lost
+  double probability = std::pow(calls.loss, asked);  // that exactly `come` are not lost
   for (int come = 0; come <= asked; ++come) {
     double wait_s = calls.timeout_s;
     if (come >= calls.answers) {
@@ -30,8 +30,8 @@ double batches_per_s(const CalledPeers& called, int in_flight) {
   double rate = 0;
   double queued = 0;  // calls at all peers
   for (int batches = 1; batches <= in_flight; ++batches) {
-    // A call waits for the calls of other batches, and for its own batch's calls to other experts
-    // on the same peer.
+    // A call waits for calls of other batches, and for its own batch's other calls to the same
+    // peer.
     const double ahead = (queued + called.experts - 1) / called.peers;
     const double served_s = called.compute_s * (1 + ahead);
     rate = batches / (called.visits * (called.wait_s + served_s));

@@ -21,7 +21,7 @@ struct CalledPeers {
   double visits = 1;     // layers passed by a batch
   double wait_s = 0;     // on the network, per visit
   double compute_s = 0;  // of one expert's part of a visit, on one peer
-  int experts = 1;       // that compute it in parallel, each on any peer
+  int experts = 1;       // experts that compute it in parallel, each on any peer
 };
 
 // Batches per second with `in_flight` of them, by mean value analysis (Reiser and Lavenberg, J. ACM

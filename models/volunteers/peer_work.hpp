@@ -12,7 +12,7 @@
 
 namespace windtunnel {
 
-// Per micro-batch, forward and backward.
+// Compute and messages are those of one micro-batch, forward and backward together.
 struct StageWork {
   double compute_s = 0;  // on a node of the job
   double bytes = 0;  // each way: activations in and out, and gradients in the opposite directions
@@ -22,7 +22,7 @@ struct StageWork {
   double gradient_bytes = 0;
 };
 
-// [stage of the model] `chunks`: chunk_costs() of the job.
+// Returns the work of each stage of the model. `chunks` is chunk_costs() of the job.
 std::vector<StageWork> stage_works(const Job& job, const std::vector<ChunkCost>& chunks);
 
 // Micro-batches per second; 0 for a peer that does not compute.

@@ -46,7 +46,7 @@ class Matrices {
  private:
   void add(const AdaptedMatrix& matrix) { matrices_.push_back(matrix); }
 
-  // SwiGLU's gate is a separate matrix.
+  // Adds the matrices of an MLP; SwiGLU's gate is a separate matrix.
   void add_mlp(AdaptedMatrix up) {
     AdaptedMatrix down = up;
     up.site = LinearSite::up;

@@ -30,11 +30,11 @@ inline bool pairs_per_product(const TransformerSpec& model, const Software& soft
   return software.adapter_per_product && !apart;
 }
 
-// In the order of the forward pass.
+// The matrices are in the order of the forward pass.
 std::vector<AdaptedMatrix> adapted_matrices(const TransformerSpec& model, const Layout& layout,
                                             const Adapter& adapter, Block block);
 
-// Parameters of the adapters of one layer on this GPU.
+// Counts the parameters of one layer's adapters on this GPU.
 struct AdapterParameters {
   double trained = 0;
   double trained_experts = 0;  // the part of `trained` that is in experts

@@ -10,7 +10,7 @@ namespace windtunnel {
 
 struct Axis {
   std::string_view name;  // "tp"
-  std::string_view key;   // in a scenario
+  std::string_view key;   // key in a scenario
   int Layout::*size;
   double most;  // upper bound in a scenario
   std::string_view example;
@@ -23,15 +23,18 @@ struct Axis {
 // The axis whose ranks work together most closely comes first. Experts are divided among ranks of
 // the other axes.
 inline constexpr std::array kAxes = {
-    Axis{"tp", "layout.tp", &Layout::tp, 1e6, "8", "tensor parallel"},
-    Axis{"cp", "layout.cp", &Layout::cp, 1e6, "1", "context parallel"},
-    Axis{"pp", "layout.pp", &Layout::pp, 1e4, "16", "pipeline parallel"},
+    Axis{"tp", "layout.tp", &Layout::tp, 1e6, "8", "tensor parallel: ranks that divide each layer"},
+    Axis{"cp", "layout.cp", &Layout::cp, 1e6, "1",
+         "context parallel: ranks that divide each sequence"},
+    Axis{"pp", "layout.pp", &Layout::pp, 1e4, "16",
+         "pipeline parallel: ranks that divide the layers"},
     Axis{"vpp", "layout.vpp", &Layout::vpp, 1e4, "8",
          "model chunks per pipeline rank; default: the usual number of the schedule, 1 without a "
          "pipeline",
          "the schedule's usual", true},
     Axis{"dp", "layout.dp", &Layout::dp, 1e8, "128",
-         "data parallel; default: GPUs / (tp x cp x pp)", "GPUs / (tp x cp x pp)"},
+         "data parallel: replicas, which divide the batch; default: GPUs / (tp x cp x pp)",
+         "GPUs / (tp x cp x pp)"},
     Axis{"ep", "layout.ep", &Layout::ep, 1e6, "8",
          "expert parallel: how many ranks of tp x cp x dp divide the experts of a layer"}};
 inline constexpr std::string_view kLayoutExample = "{tp: 8, pp: 16, vpp: 8}";

@@ -72,7 +72,7 @@ constexpr bool is_layer(Block block) {
 constexpr bool shares_norm(Block block) {
   return block == Block::single_stream;
 }
-// Number of norms, and of residual additions.
+// A block has this number of norms and of residual additions.
 constexpr int halves(Block block) {
   if (shares_norm(block)) return 1;
   return (has_mixer(block) ? 1 : 0) + (reads_source(block) ? 1 : 0) +

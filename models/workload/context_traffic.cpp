@@ -7,7 +7,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr double kStatistic = 4;  // bytes of a row's maximum and sum, joined to one fp32 number
+constexpr double kStatistic = 4;  // bytes: a row's maximum and sum in one fp32 number
 
 struct Step {
   double there = 0;
@@ -58,7 +58,7 @@ ContextTraffic context_traffic(const Layout& layout, const ContextTensors& tenso
     traffic.step_bytes = t.state;
     return traffic;
   }
-  if (t.projected > 0) {  // a ring sums each rank's part of them, or of their gradients
+  if (t.projected > 0) {  // a ring sums parts of these, or of their gradients
     traffic.step_bytes = 2 * t.projected / layout.ring_ranks();
     return traffic;
   }

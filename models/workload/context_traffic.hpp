@@ -18,14 +18,14 @@ struct ContextTensors {
   double q = 0, k = 0, v = 0, context = 0;  // bytes per token
   double heads = 0, kv_heads = 0;
   double state = 0;  // bytes of a linear attention's state, over all heads and sequences
-  // keys that travel on a ring, relative to those of T: a slice needs all earlier keys
+  // number of keys that travel on a ring, relative to T: a slice needs all earlier keys
   double earlier = 1;
   double between = 0;    // bytes per token between layers
   double projected = 0;  // bytes of projected keys and values; 0: they are not projected
 };
 
 struct ContextTraffic {
-  // of the full buffers, including the own part, summed over all-to-alls
+  // Counts the full buffers of all all-to-alls, including the rank's own part.
   double all_to_all_bytes = 0;
   int all_to_alls = 0;
   double step_bytes = 0;  // to the neighbour, in the busier direction of the link

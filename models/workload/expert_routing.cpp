@@ -19,7 +19,7 @@ std::vector<double> popularity(const MixtureOfExperts& moe) {
   return shares;
 }
 
-// Sums of the `ranks` equal parts of the shares.
+// Divides the shares into `ranks` parts of equal length and returns the sum of each.
 std::vector<double> parts_of(const std::vector<double>& shares, int ranks) {
   const std::size_t part = shares.size() / ranks;
   std::vector<double> parts(ranks);
@@ -27,8 +27,8 @@ std::vector<double> parts_of(const std::vector<double>& shares, int ranks) {
   return parts;
 }
 
-// Draws random orders of the shares and returns the parts of the order whose largest part is
-// nearest to the mean of these largest parts.
+// Draws random orders of the shares. Returns the parts of the order whose largest part is nearest
+// to the mean of the largest parts of all orders.
 std::vector<double> usual_parts(std::vector<double> shares, int ranks) {
   constexpr int kOrders = 32;
   RandomStream random(0, RandomPurpose::expert_order, 0);
@@ -58,15 +58,15 @@ double choices(int all, int some) {
   return std::exp(std::lgamma(all + 1) - std::lgamma(some + 1) - std::lgamma(all - some + 1));
 }
 
-// Which groups of experts are on a place, if each place has an equal run of consecutive experts.
+// The groups of experts on a place, if each place has the same number of consecutive experts.
 struct GroupsOnPlace {
   int whole = 0;
-  std::vector<double> parts;  // shares of the others, two at most
+  std::vector<double> parts;  // shares of groups that are partly on it, two at most
 };
 
 GroupsOnPlace groups_on(int groups, int places, int place) {
   GroupsOnPlace on;
-  const int begin = place * groups;  // counted in 1 / places of a group
+  const int begin = place * groups;  // in units of 1 / places of a group
   const int end = begin + groups;
   for (int group = begin / places; group * places < end; ++group) {
     const int common = std::min(end, (group + 1) * places) - std::max(begin, group * places);
@@ -85,7 +85,7 @@ double missed_by_all(const MixtureOfExperts& moe, const GroupsOnPlace& on) {
   const int parts = static_cast<int>(on.parts.size());
   const int others = moe.groups - on.whole - parts;
   double missed = 0;
-  for (int open = 0; open < 1 << parts; ++open) {  // which of the parts are of chosen groups
+  for (int open = 0; open < 1 << parts; ++open) {  // bits: parts in chosen groups
     int taken = 0;
     double share = 0;
     for (int part = 0; part < parts; ++part) {
@@ -123,7 +123,7 @@ ExpertLoad expert_load(const MixtureOfExperts& moe, int ranks) {
   const auto hot_end = shares.begin() + std::min(moe.hot_experts, moe.experts);
   ExpertLoad load;
   load.hot = std::accumulate(shares.begin(), hot_end, 0.0);
-  std::fill(shares.begin(), hot_end, 0.0);  // none of their copies travels
+  std::fill(shares.begin(), hot_end, 0.0);  // their tokens stay local
   load.by_rank = moe.orders == PopularityOrder::one
                      ? usual_parts(std::move(shares), ranks)
                      : parts_of_layer(std::move(shares), ranks, moe.layer);

@@ -15,7 +15,7 @@
 
 namespace windtunnel {
 
-// How much of it each step of the job requires.
+// How much of the work each step of the job requires.
 enum class FillingNeed {
   nothing,     // none: as much is done as fits
   step,        // each step needs `units` of each replica
@@ -39,7 +39,7 @@ struct FillingWork {
   double units = 1;                           // required per step or micro-batch
   std::shared_ptr<const FillingModel> model;  // null: `piece_s` is given
   int samples = 1;                            // samples per unit
-  // On a GPU of normal speed; 0: computed from the model, with equal pieces.
+  // Time of a piece on a GPU of normal speed; 0: computed from the model, with equal pieces.
   double piece_s = 0;
   int pieces = 0;  // per unit; 0: the model's layers, or 1
   // Memory for the whole run, and while a piece runs; below 0: computed from the model.

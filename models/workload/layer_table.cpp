@@ -56,8 +56,9 @@ std::string_view op_name(LayerKind kind) {
   return "add";
 }
 
-// Elements read and written. Batch normalisation reads its input for the statistics and again to
-// apply them; backward it reads input and gradient for the sums and again for the result.
+// Elements that a layer reads and writes. Batch normalisation reads its input for the statistics
+// and again to apply them; backward it reads input and gradient for the sums and again for the
+// result.
 double moved_elements(const NetworkLayer& layer, Pass pass) {
   const bool forward = pass == Pass::forward;
   switch (layer.kind) {
@@ -79,8 +80,8 @@ double moved_elements(const NetworkLayer& layer, Pass pass) {
   return 0;
 }
 
-// A convolution reads its image once, not as often as windows overlap. The gradient of the
-// weights is written in the precision of the weights.
+// A convolution reads its image once, however often windows overlap. The gradient of the weights is
+// written in the precision of the weights.
 Op product_op(const NetworkLayer& layer, double samples, double e, Pass pass) {
   Op op;
   op.name = op_name(layer.kind);
@@ -109,7 +110,7 @@ Op memory_op(const NetworkLayer& layer, double samples, double e, Pass pass) {
   op.name = op_name(layer.kind);
   op.kind = OpKind::memory;
   op.bytes = e * samples * moved_elements(layer, pass);
-  // The forward pass reads one element for each that it writes.
+  // The forward pass of a ReLU reads one element for each that it writes, like `scale`.
   if (layer.kind == LayerKind::relu && pass == Pass::forward) op.kernel = "scale";
   return op;
 }
@@ -133,7 +134,7 @@ void NetworkBuilder::elementwise(const std::string& name, LayerKind kind, double
   layer.output = shape_.elements();
   layer.input = kind == LayerKind::add ? 2 * layer.output : layer.output;
   layer.kept = layer.output;
-  // These layers work in place: the layer before counts their memory.
+  // These layers work in place, so the memory is counted in the layer before.
   if (kind == LayerKind::relu || kind == LayerKind::add) layer.kept = 0;
   layers_.push_back(layer);
 }
@@ -232,7 +233,7 @@ std::optional<Op> layer_op(const LayerTable& network, std::size_t layer, double 
   const NetworkLayer& at = network.layers[layer];
   const double e = bytes_of(precision);
   if (is_product(at.kind)) {
-    // The gradient of the images is not needed.
+    // The first layer needs no gradient of its input, the images.
     if (pass == Pass::backward_input && layer == 0) return {};
     return product_op(at, samples, e, pass);
   }

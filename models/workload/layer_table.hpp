@@ -18,7 +18,7 @@ struct NetworkLayer {
   std::string name;  // "layer3.0.conv2"
   LayerKind kind = LayerKind::convolution;
   double parameters = 0;
-  // The forward product of one sample; 0: none.
+  // The forward pass of one sample is a product of m x k and k x n; 0: it has no product.
   double m = 0, n = 0, k = 0;
   // Elements per sample.
   double input = 0;   // read; for an addition, both operands
@@ -62,7 +62,7 @@ struct Convolution {
   int groups = 1;     // groups into which input and output channels are divided
 };
 
-// A residual block; `outputs` 0: the usual number.
+// A residual block with `outputs` = 0 has the usual number of output channels.
 struct Residual {
   int channels = 0;
   int stride = 1;

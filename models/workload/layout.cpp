@@ -82,11 +82,10 @@ void check_mesh(const TransformerSpec& model, const Layout& layout, const Batch&
         ": with layout.tp_form 2d every activation is already divided; set it to false");
   }
   if (batch.micro % q != 0) {
-    throw Error::about(
-        {"batch.micro", "layout.tp", "layout.tp_form"},
-        "batch.micro {} does not divide by the {} rows of the mesh (layout.tp_form 2d, "
-        "layout.tp {})",
-        batch.micro, q, layout.tp);
+    throw Error::about({"batch.micro", "layout.tp", "layout.tp_form"},
+                       "batch.micro {} is not a multiple of the {} rows of the mesh "
+                       "(layout.tp_form 2d, layout.tp {})",
+                       batch.micro, q, layout.tp);
   }
   for (const auto& [what, size] :
        {std::pair{"heads", model.heads}, std::pair{"kv_heads", model.kv_heads},
@@ -132,7 +131,7 @@ void check_ulysses(const Layout& layout) {
   check_divides({"layout.ulysses", "layout.cp"}, layout.ulysses, "layout.cp", layout.cp);
 }
 
-// Checks a sequence of frames: what its layers attend to, and which dimension cp divides.
+// Checks a model with frames: what its layers attend to, and which dimension cp divides.
 void check_frames(const TransformerSpec& model, const Layout& layout, const Batch& batch) {
   if (model.frames == 0) {
     if (layout.context != ContextForm::dsp) return;
@@ -161,7 +160,8 @@ void check_frames(const TransformerSpec& model, const Layout& layout, const Batc
   }
 }
 
-// The kernel of the attention, and what its ranks divide.
+// Checks that the form of context parallelism suits the attention kernel, and that ranks can divide
+// it.
 void check_context(const TransformerSpec& model, const Layout& layout, const Batch& batch) {
   check_ulysses(layout);
   if (layout.cp == 1) return;
@@ -188,7 +188,8 @@ void check_context(const TransformerSpec& model, const Layout& layout, const Bat
                           name_of(layout.context), key_heads, ulysses);
     }
   }
-  // Causal attention balances a ring by giving each rank an early and a late piece.
+  // Under a causal mask each rank of a ring gets an early and a late piece, so that all have equal
+  // work.
   const bool balanced =
       layout.ring_ranks() > 1 && layout.context != ContextForm::lasp && model.masked();
   if (balanced) {
@@ -199,7 +200,7 @@ void check_context(const TransformerSpec& model, const Layout& layout, const Bat
   }
 }
 
-// Experts are whole on a rank, so that tp divides the other MLPs only.
+// Checks what divides experts and MLPs. Experts are whole on a rank, so tp divides only other MLPs.
 void check_experts(const TransformerSpec& model, const Layout& layout) {
   if (model.layers_with(has_mlp) > 0 && layout.mesh_side() == 1) {
     check_divides({"layout.tp", "model.ffn_hidden"}, layout.tp, "ffn_hidden", model.ffn_hidden);
@@ -216,7 +217,8 @@ void check_experts(const TransformerSpec& model, const Layout& layout) {
                 layout.islands() > 1 ? "tp x cp x dp of an island =" : "tp x cp x dp =",
                 layout.tp * layout.island_replicas());
   check_divides({"layout.ep", "model.moe.experts"}, layout.ep, "moe.experts", model.moe.experts);
-  // Without it all ranks of a tp group hold the same tokens, and each would send them.
+  // Without sequence parallelism all ranks of a tp group hold the same tokens, so each would send
+  // all of them.
   const bool gathered = layout.ep_tokens == ExpertTokens::gathered;
   const bool divided = gathered || layout.ep_tokens == ExpertTokens::divided;
   if (gathered) {
@@ -237,7 +239,7 @@ void check_experts(const TransformerSpec& model, const Layout& layout) {
   }
 }
 
-// `master`: weights are gathered from the fp32 copy if nothing reduces their bits first.
+// `master`: weights are gathered from the fp32 copy, unless something reduces their bits first.
 void check_bits(const char* key, int bits, bool master) {
   if (bits == 4 || bits == 6 || bits == 8 || bits == 16 || (master && bits == 32)) return;
   throw Error::of_key(key, "is {}; an element can be sent with 4, 6, 8{}", bits,
@@ -424,7 +426,7 @@ RankMap rank_map(const Layout& layout) {
   RankCoordinates next;
   for (int gpu = 0; gpu < layout.ranks(); ++gpu) {
     RankCoordinates at = next;
-    // In these pairs every second place counts from the end: 0, pp - 1, 2, pp - 3, ...
+    // Pairs of pipeline ranks: every second position counts from the end: 0, pp - 1, 2, pp - 3, ...
     if (pairs && at.pp % 2 == 1) at.pp = layout.pp - at.pp;
     gpus[rank_of(layout, at)] = gpu;
     for (const RankAxis axis : order) {
@@ -467,7 +469,8 @@ std::vector<int> layers_per_stage(const TransformerSpec& model, const Layout& la
   }
   for (std::size_t stage = 0; stage < layers.size(); ++stage) {
     if (layers[stage] < 0) {
-      throw Error::about({"layout.stages"}, "stage {} of {} would hold {} layers", stage,
+      throw Error::about({"layout.stages"},
+                         "stage {} of {} would hold {} layers; change layout.stages", stage,
                          layers.size(), layers[stage]);
     }
   }
@@ -489,10 +492,10 @@ int microbatches(const Layout& layout, const Batch& batch) {
                     static_cast<int>(std::lround(double(batch.global) / batch.micro / layout.dp)));
   }
   if (batch.global % per_step != 0) {
-    // Where dp is not stated, it follows from the others.
+    // The message names other keys, too, because dp follows from them if it is not stated.
     throw Error::about({"batch.global", "batch.micro", "layout.dp", "layout.tp", "layout.pp",
                         "layout.cp", "cluster.nodes"},
-                       "batch.global {} does not divide by batch.micro {}{}", batch.global,
+                       "batch.global {} is not a multiple of batch.micro {}{}", batch.global,
                        batch.micro, even ? fmt::format(" x dp {} = {}", layout.dp, per_step) : "");
   }
   return batch.global / per_step;
@@ -510,7 +513,7 @@ void check_layout(const TransformerSpec& model, const Layout& layout, const Batc
   if (layout.sequence_parallel) {
     check_divides({"layout.tp", "layout.cp", "batch.sequence"}, layout.tp * layout.cp,
                   "batch.sequence", batch.sequence, "layout.tp x cp =");
-    // With both of these tp and cp divide the decoder's tokens, too.
+    // With the check above, tp and cp then also divide the decoder's tokens, which are the rest.
     check_divides({"layout.tp", "model.source_tokens"}, layout.tp, "model.source_tokens",
                   model.source_tokens);
   }

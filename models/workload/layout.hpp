@@ -121,8 +121,8 @@ struct Layout {
   Sharding sharding = Sharding::none;
   // Ranks that share one sharded copy (FSDP's HYBRID_SHARD); 0: all dp x cp.
   int shard_ranks = 0;
-  // Ranks with the same experts that share one sharded copy of them; 0: those among the ranks that
-  // share a copy of the dense parameters.
+  // Ranks with the same experts that share one sharded copy of them; 0: all that are among the
+  // ranks of one copy of the dense parameters.
   int expert_shard_ranks = 0;
   CopiesSummed copies_summed = CopiesSummed::step;
   StateShares state = StateShares::even;
@@ -211,7 +211,6 @@ struct RankCoordinates {
 
 RankCoordinates coordinates_of(const Layout& layout, int rank);
 int rank_of(const Layout& layout, const RankCoordinates& at);
-// Number of ranks along an axis.
 int ranks_along(const Layout& layout, RankAxis axis);
 // Layout::order, completed by the axes that it omits.
 std::vector<RankAxis> all_axes(const Layout& layout);

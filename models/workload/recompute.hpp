@@ -109,7 +109,8 @@ inline constexpr Choice<Recompute> kChoices<Recompute>[] = {{"none", Recompute::
                                                             {"full", Recompute::full},
                                                             {"auto", Recompute::automatic}};
 
-// As in a scenario: "full", "[layernorm, moe_act]", "{modules: full, method: block, layers: 4}".
+// Writes it as a scenario does: "full", "[layernorm, moe_act]", "{modules: full, method: block,
+// layers: 4}".
 inline std::string to_string(const Recompute& recompute) {
   Recompute all = recompute;
   all.method = RecomputeMethod::all;

@@ -57,9 +57,9 @@ constexpr ScanKernel named(std::string_view name, ScanKernel kernel) {
   kernel.name = name;
   return kernel;
 }
-// Gradients: of gate and scan output; of the states, back through the chunks; of the input (with
-// that of the step sizes); of B and C by the states and by C B^T; of the decays; of the
-// convolution.
+// The backward pass computes the gradients of gate and scan output; of the states, back through the
+// chunks; of the input (with that of the step sizes); of B and C by the states and by C B^T; of the
+// decays; of the convolution.
 constexpr std::array kMambaBackward = {
     ScanKernel{.name = "gated norm", .rows = 5},
     kMambaForward[0],
@@ -123,9 +123,9 @@ constexpr std::array kGatedDeltaForward = {
     kDeltaOutputs,
     ScanKernel{.name = "gated norm", .rows = 3},
 };
-// W, U and the states as in the forward pass; then gradients of what was written, of the states
-// back through the chunks, of queries, keys and W by the states and by the scores, and of keys and
-// values through the inverse.
+// The backward pass computes W, U and the states as in the forward pass; then the gradients of what
+// was written, of the states back through the chunks, of queries, keys and W by the states and by
+// the scores, and of keys and values through the inverse.
 constexpr std::array<ScanKernel, 18> delta_backward(ScanKernel written_keys, ScanKernel scores,
                                                     ScanKernel key_norms, ScanKernel decays) {
   return {{
@@ -194,8 +194,8 @@ constexpr std::array kKimiDeltaBackward =
                    {.name = "decays", .keys = 1, .heads = 4, .keys32 = 4, .heads32 = 2});
 
 // Lightning Attention in blocks of 256 tokens (arXiv 2401.04658, algorithms 1 and 2): scores and
-// context of a block, what the state of earlier blocks gives to its rows, and its own part of the
-// state; backward two products for each, and the scores again.
+// context of a block, what the state of earlier blocks adds to its rows, and its own part of the
+// state. The backward pass has two products for each of these, and computes the scores again.
 constexpr std::array kLightningForward = {
     ScanKernel{.name = "block scores", .m = kQ, .n = kQ, .k = kN, .keys = 2},
     ScanKernel{.name = "block context", .m = kQ, .n = kP, .k = kQ, .rows = 2},
@@ -214,9 +214,9 @@ constexpr std::array kLightningBackward = {
         .name = "gradients by the state", .m = kQ, .n = kP, .k = kN, .times = 3, .states = 2},
 };
 
-// Operations by the convention: Megatron-LM's megatron/training/training.py,
-// num_floating_point_operations(), has 7 of a number of Mamba's state and token, and 4 products of
-// a head's width by its state for the gated delta rule.
+// Counted operations follow Megatron-LM's convention (megatron/training/training.py,
+// num_floating_point_operations()): 7 for each element of Mamba's state and each token, and 4
+// products of a head's width by its state for the gated delta rule.
 constexpr std::array kForms = {
     ScanForm{.kind = ScanKind::mamba2,
              .title = "Mamba",

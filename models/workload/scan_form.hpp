@@ -16,7 +16,7 @@ enum class ScanKind {
   lightning,    // Qin et al. 2024, arXiv 2401.04658: MiniMax-01, arXiv 2501.08313
 };
 
-// The dimension of a product's side within a chunk of Q tokens.
+// A side of a product within a chunk of Q tokens has one of these lengths.
 enum class ScanSide {
   none,            // no product: the kernel is memory-bound
   chunk,           // Q
@@ -35,7 +35,7 @@ struct ScanKernel {
   double times = 1;
   double rows = 0;       // heads x P per token: input, output, gate
   double shared = 0;     // groups x N: keys, or queries
-  double keys = 0;       // the same, repeated for every head: heads x N
+  double keys = 0;       // keys or queries repeated for every head: heads x N
   double convolved = 0;  // rows, keys and queries together
   double heads = 0;      // one number per head and token
   double states = 0;     // per chunk: heads x P x N
@@ -51,8 +51,8 @@ struct ScanKernel {
 struct ScanForm {
   ScanKind kind = ScanKind::mamba2;
   std::string_view title;
-  // Additional columns of the first matrix, besides input, keys and queries.
-  bool gate = true;      // as many as the input
+  // The first matrix has columns for input, keys and queries, and these additional ones.
+  bool gate = true;      // columns for a gate as wide as the input
   int head_columns = 0;  // per head: step sizes, decays, write strengths
   // outputs as wide as the input, made by two matrices through the width of a head
   int low_rank = 0;

@@ -73,7 +73,7 @@ struct Software {
   // requires as many key heads as query heads.
   bool repeated_keys = false;
   bool fused_loss = false;  // cross entropy in one kernel, without fp32 copies of the logits
-  // per parameter, between micro-batches (mixed precision)
+  // bytes of a parameter's gradient between micro-batches (mixed precision)
   double gradient_bytes = 4;
   double reduce_bytes = 4;  // per parameter, on the network
   TensorOverlap tp_overlap = TensorOverlap::none;

@@ -8,9 +8,9 @@
 namespace windtunnel {
 namespace {
 
-// Matrices are divided by tp; norms, the biases of row-parallel layers, a router and what leads to
-// the width of experts and back are repeated. Projections of keys have a part for each part of a
-// sequence, so that cp divides them. A layer without its experts.
+// Parameters of a layer on one GPU without its experts. tp divides matrices; norms, the biases of
+// row-parallel layers, a router and the matrices before and after narrower experts are on every
+// rank. cp divides projections of keys, which have a part for each part of a sequence.
 double dense_parameters_per_gpu(const TransformerSpec& model, const Layout& layout, Block block) {
   const double h = model.hidden;
   const double streams = has_two_streams(block) ? 2 : 1;
@@ -20,7 +20,7 @@ double dense_parameters_per_gpu(const TransformerSpec& model, const Layout& layo
   const bool two_outputs = has_attention(block) && !shares_norm(block);
   if (model.biases && two_outputs) repeated += attentions(block) * h;
   if (model.biases && has_mlp(block)) repeated += streams * h;
-  if (block == Block::last_double_stream) {  // of the text: no output of either part, no MLP's norm
+  if (block == Block::last_double_stream) {  // its text has no output matrix and no MLP norm
     repeated -= norm_parameters(model) + (model.biases ? 2 * h : 0);
   }
   if (has_attention(block)) repeated += streams * model.indexer_parameters();
@@ -35,7 +35,7 @@ double dense_parameters_per_gpu(const TransformerSpec& model, const Layout& layo
   return (whole - repeated) / layout.tp + repeated + projections / layout.cp;
 }
 
-// Stands with the embedding, whole on every rank.
+// Parameters that embed conditions; they are with the embedding and whole on every rank.
 double conditioning(const TransformerSpec& model) {
   return static_cast<double>(model.conditioning) * model.hidden;
 }
@@ -90,7 +90,7 @@ std::vector<double> stage_parameters(const TransformerSpec& model, const Layout&
   parameters.back() += model.final_norm_parameters() + model.encoder_parameters();
   parameters.back() += model.mtp_layers *
                        (2.0 * model.hidden * model.hidden / layout.tp + 3 * norm_parameters(model));
-  // The modules' stage embeds their tokens with a copy of the matrix.
+  // The stage of these modules embeds tokens with a copy of the matrix.
   if (model.mtp_layers > 0 && !model.tied_embeddings && layout.pp > 1) parameters.back() += matrix;
   if (!model.tied_embeddings || layout.pp > 1) parameters.back() += matrix;
   return parameters;
@@ -98,7 +98,7 @@ std::vector<double> stage_parameters(const TransformerSpec& model, const Layout&
 
 namespace {
 
-// Parameters that a quantised base keeps in 4 bits: all but norms, biases and a router.
+// Parameters that a quantised base keeps in 4 bits: all except norms, biases and a router.
 double layer_matrices_per_gpu(const TransformerSpec& model, const Layout& layout, Block block) {
   const double streams = has_two_streams(block) ? 2 : 1;
   double sum = 0;
@@ -120,7 +120,7 @@ struct LayerPart {
   AdapterParameters adapter;
 };
 
-// The parts of a stage, one by one.
+// Adds up the parameters of a stage part by part.
 class StageParts {
  public:
   StageParts(const TransformerSpec& model, const Layout& layout, const Training& training,
@@ -167,7 +167,7 @@ class StageParts {
   std::vector<LayerPart> parts_;
 };
 
-// Parameters that map a sequence to its embedding, instead of a vocabulary matrix.
+// Parameters of the matrix that maps a sequence to its embedding; it replaces a vocabulary matrix.
 double embedder_parameters(const TransformerSpec& model, const Training& training) {
   if (!is_contrastive(&training)) return 0;
   const double width = training.loss.width > 0 ? training.loss.width : model.hidden;

@@ -3,7 +3,7 @@
 namespace windtunnel {
 namespace {
 
-// How a part is trained, except whether gradients pass through it.
+// How a part is trained; whether gradients pass through it is decided elsewhere.
 PartTraining trained_at(const Training& training, int part, int layers) {
   const bool layer = part >= 0 && part != head_part(layers);
   bool frozen = training.frozen_head;

@@ -95,7 +95,8 @@ struct PartTraining {
 
 struct Training {
   TrainingMethod method = TrainingMethod::backward;
-  // The layers of a tower (tower.hpp), and its projector; also where a model has no tower.
+  // The layers of a tower (tower.hpp), and its projector; both are set even for a model without a
+  // tower.
   bool frozen_tower = true;
   bool frozen_projector = true;
   bool frozen_embedding = false;
@@ -126,8 +127,8 @@ inline bool is_zeroth_order(const Training* training) {
 inline bool is_contrastive(const Training* training) {
   return training != nullptr && training->loss.kind == LossKind::contrastive;
 }
-// Whether `count` layers from `first` on take part in a step in the same way as those from `other`
-// on.
+// Whether the `count` layers from `first` on take part in a step in the same way as the `count`
+// layers from `other` on.
 bool trained_alike(const Training* training, int layers, int first, int other, int count);
 // The first trained part; a number beyond the head means none.
 int first_trained_part(const Training* training, int layers);

@@ -9,7 +9,7 @@
 namespace windtunnel {
 namespace {
 
-// Matrices of an MLP of this width between vectors of `hidden`.
+// Counts the weights of an MLP with this width between vectors of `hidden`.
 double mlp_matrices(const TransformerSpec& model, double width) {
   const double matrices = model.activation == Activation::swiglu ? 3 : 2;
   return matrices * model.hidden * width;
@@ -36,7 +36,7 @@ double mlp_biases(const TransformerSpec& model) {
   return model.biases ? model.up_width() + model.hidden : 0;
 }
 
-// Matrices before and after all experts of a layer.
+// Counts the weights of the matrix before all experts of a layer and of the one after them.
 double expert_width_parameters(const TransformerSpec& model) {
   return 2.0 * model.hidden * model.moe.latent_width;
 }
@@ -79,7 +79,8 @@ double TransformerSpec::attention_parameters() const {
   return queries + down + up + out + indexer_parameters();
 }
 
-// Queries out of the compressed ones, a key with its norm (scale and bias), and a weight a head.
+// An indexer computes queries from the compressed ones, a key with its norm (scale and bias), and a
+// weight for each of its heads.
 double TransformerSpec::indexer_parameters() const {
   if (sparse.heads == 0) return 0;
   const double h = hidden;
@@ -103,7 +104,7 @@ double TransformerSpec::expert_parameters() const {
   return mlp_matrices(*this, moe.ffn_hidden) / hidden * expert_width();
 }
 
-// The projection and the MLP of a stream that nothing reads.
+// Parameters of a stream's output projection and MLP if nothing reads their result.
 double TransformerSpec::unread_parameters() const {
   return static_cast<double>(hidden) * context_width() + mlp_parameters();
 }
@@ -129,7 +130,7 @@ double TransformerSpec::layer_parameters(Block block) const {
   if (block == Block::last_double_stream) {
     sum -= unread_parameters() + norm_parameters(*this) + (biases ? hidden : 0) + mlp_biases(*this);
   }
-  if (shares_norm(block) && biases) sum -= hidden;  // both parts come back through one matrix
+  if (shares_norm(block) && biases) sum -= hidden;  // one matrix computes both outputs
   return sum;
 }
 
@@ -173,7 +174,7 @@ double TransformerSpec::modulation_of(Block block) const {
       return modulation;
     case Block::double_stream:
       return 2.0 * modulation;
-    case Block::last_double_stream:  // of the text shift and scale of what attention reads
+    case Block::last_double_stream:  // text: only attention's shift and scale
       return modulation * (1 + 1.0 / 3);
     case Block::single_stream:
       return modulation / 2.0;
@@ -227,9 +228,9 @@ double TransformerSpec::active_parameters() const {
 
 namespace {
 
-// Two operations per weight and token. Counts QK^T and PV over the whole square; for linear
-// attention those of a block, and a state that is written and read; with an indexer its scores of
-// all tokens, after which attention reads latent vectors.
+// Two operations per weight and token. Counts QK^T and PV over the whole square. For linear
+// attention counts the square of a block, and a state that is written and read; with an indexer its
+// scores of all tokens, after which attention reads latent vectors.
 void add_attention_flops(const TransformerSpec& model, int sequence, bool masked,
                          AttentionCount count, LayerFlops& flops) {
   const bool linear = model.attention == AttentionKernel::linear;
@@ -242,8 +243,8 @@ void add_attention_flops(const TransformerSpec& model, int sequence, bool masked
   if (model.chooses_keys(sequence)) {
     widths = double(model.heads) * (2 * model.latent.kv_rank + model.latent.rotary_width);
     const SparseAttention& sparse = model.sparse;
-    // The indexer's attention to all keys runs in the forward pass only. Everything here counts
-    // three times, hence the third.
+    // The indexer's attention to all keys runs only in the forward pass. The caller multiplies
+    // everything here by three, hence the third.
     flops.attention += 2.0 / 3 * sequence * (half ? 0.5 : 1) * sparse.heads * sparse.width;
   }
   flops.attention += 2.0 * seen * widths + state;
@@ -252,8 +253,8 @@ void add_attention_flops(const TransformerSpec& model, int sequence, bool masked
   }
 }
 
-// Counts queries and output of the decoder's tokens, keys and values of the source's, and each
-// decoder's token to all of these; for a token of the decoder.
+// Counts, per token of the decoder, its queries and output, keys and values of the encoder's
+// tokens, and attention from the token to all of these.
 void add_cross_flops(const TransformerSpec& model, double sources_per_token, LayerFlops& flops) {
   const double h = model.hidden;
   flops.products +=

@@ -1,5 +1,5 @@
-// A transformer by its dimensions: dense, or with a mixture of experts in the MLP; a decoder alone,
-// or an encoder and a decoder that attends to the encoder's output.
+// Describes a transformer by its dimensions. Its MLP is dense or has a mixture of experts; it is a
+// decoder alone, or an encoder and a decoder that attends to the encoder's output.
 #pragma once
 
 #include <memory>
@@ -52,11 +52,12 @@ struct MixtureOfExperts {
   // Tokens of the busiest expert-parallel rank over the mean. 1: perfectly balanced, or excess
   // tokens are dropped.
   double imbalance = 1;
-  // Instead of imbalance: exponent of the experts' popularity (expert_routing.hpp); 0: even.
+  // This exponent of the experts' popularity replaces imbalance (expert_routing.hpp); 0: even.
   double zipf = 0;
   PopularityOrder orders = PopularityOrder::one;
   int layer = 0;  // the layer in question, if layers have different orders
-  // most popular ones, replicated on every rank, gathered and reduced in each pass
+  // Number of the most popular experts; every rank has copies of them, which it gathers and reduces
+  // in each pass.
   int hot_experts = 0;
   // Share of a token's copies that stay in its node if experts are on several nodes (LocMoE: Li et
   // al. 2024, arXiv 2401.13920); unset: as by chance.
@@ -197,7 +198,7 @@ struct TransformerSpec {
   Block block_of(int layer) const;
   int layers_of(Block block) const;  // number of layers of this kind
   int layers_with(bool (*part)(Block)) const;
-  // vectors; a stream with both attention and MLP has `modulation` of them
+  // number of modulation vectors; a stream with both attention and MLP has `modulation` of them
   double modulation_of(Block block) const;
   bool is_moe(int layer) const { return has_experts(block_of(layer)); }
   int moe_layers() const { return moe.experts > 0 ? layers_with(has_experts) : 0; }
@@ -213,7 +214,7 @@ struct TransformerSpec {
   double key_projection_parameters() const;  // per layer, of projected_keys
   double final_norm_parameters() const;      // after the last layer of each stack
   double mamba_parameters() const;           // of one Mamba layer, without the norm before it
-  // including all experts and the router
+  // parameters of a layer, including all experts and the router
   double layer_parameters(Block block = Block::layer) const;
   double embedding_parameters() const;  // token (and learned position) embedding
   double head_parameters() const;       // final norm and, if not tied, the output matrix

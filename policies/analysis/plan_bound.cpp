@@ -20,7 +20,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr int kMostWays = 16;        // of two GPUs, that are looked through for common links
+constexpr int kMostWays = 16;        // paths of two GPUs that are searched for common links
 constexpr double kMostPairs = 4000;  // all-to-alls of groups with more pairs of nodes are left out
 
 class LinkBound {
@@ -57,8 +57,8 @@ class LinkBound {
     }
   }
 
-  // Traffic to another network leaves a part by other links than those that join the part with its
-  // own network: their bandwidth per part is `common_Bps`.
+  // If networks differ, traffic to another network leaves a part by separate links, which have
+  // `common_Bps` per part.
   void by_parts(const std::vector<int>& part_of_rank, Capacities capacities,
                 const std::vector<double>& common_Bps, std::string_view links, bool inside_node,
                 PlanBound& bound) const {
@@ -168,7 +168,7 @@ class LinkBound {
     by_parts(node_of_rank(), std::move(nics), common_Bps, "NICs of node", false, bound);
   }
 
-  // Nodes of one network reach all others by the accesses of its nodes to the common one.
+  // Traffic between networks passes through the links of their nodes to the common network.
   void by_networks(PlanBound& bound) const {
     if (!cluster_.networks_differ()) return;
     std::vector<std::string> networks;
@@ -208,8 +208,8 @@ class LinkBound {
     by_parts(part_of_rank, std::move(capacities), common_Bps, cut.links, false, bound);
   }
 
-  // Single links: demands of tasks on their node and on the storage, messages, and exchanges
-  // between nodes, if every path crosses the link.
+  // Bounds by single links: tasks' demands on their node and on the storage, and messages and
+  // exchanges between nodes whose paths all cross the link.
   void by_links(PlanBound& bound) const {
     std::vector<double> load(links_.count(), 0);
     add_demands(load);
@@ -346,7 +346,7 @@ PlanBound plan_bound(const Plan& plan, const Cluster& cluster, CountedTransfers 
 }
 
 void check_bound(const Plan& plan, const Cluster& cluster, const Timeline& timeline) {
-  // A sample of the ranks may be off in either direction.
+  // If only a sample of the ranks was simulated, the time may be off in either direction.
   const double rounding = timeline.sampled_of > 0 ? 0.3 : 1e-6;
   const PlanBound bound = plan_bound(plan, cluster, CountedTransfers::as_flows);
   CHECK(timeline.makespan_s >= bound.seconds() * (1 - rounding),

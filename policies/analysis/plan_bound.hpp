@@ -14,7 +14,7 @@
 
 namespace windtunnel {
 
-// The bound for all iterations of the Plan together.
+// The bound covers all iterations of the Plan together.
 struct PlanBound {
   double link_s = 0;
   std::string

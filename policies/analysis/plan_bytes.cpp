@@ -65,22 +65,22 @@ void PlanBytes::add(const Task& task, Volume& volume) {
     case CollectiveKind::send_recv:
       volume.shifted += task.bytes;
       break;
-    case CollectiveKind::broadcast:  // what these ask of a place depends on where it stands
+    case CollectiveKind::broadcast:  // depends on the root's position: not counted
     case CollectiveKind::reduce:
     case CollectiveKind::gather:
       break;
   }
 }
 
-// For a place with `inside` of a group's members: no algorithm needs less in either direction, if
-// data is reduced or copied on its way through places of equal size.
+// The least bytes that any algorithm moves into or out of a place with `inside` of a group's
+// members, if data can be reduced or copied in other places of the same size on its way.
 double PlanBytes::least_bytes(const Volume& volume, double inside, double members,
                               bool inside_node) {
   if (inside == members) return 0;
   const double away = (members - inside) / members;
   double bytes = volume.summed + inside * away * volume.exchanged + volume.shifted +
                  away * (volume.scattered + volume.gathered);
-  // A port gives its node's switch all parts, and one of the sum back.
+  // A port sends its node's switch all parts of its buffer, and then one part of the sum.
   bytes += inside_node ? volume.by_nvswitch : 2 * away * volume.by_nvswitch + volume.by_hosts;
   return bytes;
 }

@@ -18,7 +18,7 @@ enum class CountedTransfers {
   all,       // also transfers that take the time of a closed form
 };
 
-// Counts transfers whose ranks are all within one of these.
+// Only transfers whose ranks are all in one node, network or machine are counted.
 enum class Within { node, network, machine };
 
 struct BothWays {

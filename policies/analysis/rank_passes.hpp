@@ -16,7 +16,7 @@ struct RankPass {
   std::optional<ActionKind> action;  // F, B, I, W; none: the optimizer
   int stage = -1;
   int microbatch = -1;  // or its unit, if micro-batches are sliced (Schedule::slices)
-  bool paired = false;  // runs together with another: a forward and a full backward as one
+  bool paired = false;  // a forward and a full backward that run as one
   double start_s = 0;   // since the start of the first pass
   double end_s = 0;
   // the part in which kernels run: excludes waits for the host and for other ranks, and
@@ -24,8 +24,8 @@ struct RankPass {
   double busy_s = 0;
 };
 
-// In order of start times, the optimizer last. Pieces of a pass are merged, and a separate
-// recomputation is merged into the following backward. From the last reported iteration; `plan` and
+// The passes of the last reported iteration in order of start times, the optimizer last. Pieces of
+// a pass are merged, and a separate recomputation is merged into the following backward. `plan` and
 // `timeline` belong to the job.
 std::vector<RankPass> rank_passes(const Job& job, const Plan& plan, const Timeline& timeline,
                                   RankId rank);

@@ -21,7 +21,7 @@ struct RankStep {
   double hidden_s = 0;   // communication that overlaps kernels
 };
 
-// For the last reported iteration. `plan` and `timeline` belong to the job.
+// Describes the last reported iteration. `plan` and `timeline` belong to the job.
 RankStep rank_step(const Job& job, const Plan& plan, const Timeline& timeline, double step_s,
                    RankId rank);
 

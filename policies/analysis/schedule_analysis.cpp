@@ -22,7 +22,7 @@ std::array<BubbleFigure, 3> bubble_figures(const ScheduleEvaluation& evaluation)
 
 ScheduleAnalysis analyse_schedule(const Schedule& schedule, const std::vector<StageCost>& costs,
                                   const Messages& messages, const AnalysisOptions& options) {
-  // Comes first, because it reports best where an order deadlocks.
+  // The evaluation comes first, because its error tells best where an order deadlocks.
   const ScheduleEvaluation evaluation = evaluate_schedule(schedule, costs, {.messages = messages});
   const ScheduleGraph graph = schedule_graph(schedule, costs, messages);
   const std::vector<double> duration_s = node_durations(graph, schedule, costs, messages.times);

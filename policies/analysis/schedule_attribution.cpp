@@ -23,7 +23,7 @@ double common_s(const StepWindow& a, const StepWindow& b) {
   return std::max(0.0, std::min(a.to_s, b.to_s) - std::max(a.from_s, b.from_s));
 }
 
-// `seconds` of the node's time, by what the node does.
+// Adds `seconds` of the node's time to what the node does in it.
 void add_work(const Schedule& schedule, const std::vector<StageCost>& costs,
               const ScheduleGraph::Node& node, double seconds, TimeUseSeconds& uses_s) {
   const auto& actions = schedule.actions[node.rank];

@@ -1,5 +1,5 @@
-// How each pipeline rank spends a step, and which chain of actions and messages determines the
-// length of the step.
+// Tells how each pipeline rank spends a step, and which chain of actions and messages determines
+// the length of the step.
 //
 // A step of a rank is a window of time, the same length for all ranks:
 // - all ranks wait for the gradients' norm: from 0 to the makespan and the norm's all-reduce;
@@ -33,7 +33,7 @@ struct StepWindow {
 
 class StepClock {
  public:
-  // References; both must outlive it.
+  // Keeps references; both must outlive it.
   StepClock(const Schedule& schedule, const ScheduleGraph& graph, const OptimizerSync& sync);
 
   double step_s(const GraphTimes& times) const;
@@ -43,7 +43,7 @@ class StepClock {
   double norm_s() const;
 
  private:
-  // From the start of the first compute to the last end.
+  // Time from the start of the rank's first compute to its last end.
   double span_s(const GraphTimes& times, int rank) const;
   // The last node of the iteration to end, on one rank or (-1) on any.
   std::int32_t last_of_iteration(const GraphTimes& times, int iteration, int rank = -1) const;

@@ -44,7 +44,7 @@ class GraphBuilder {
   }
 
  private:
-  // The number of an action's result: of its activation, or of its input gradient.
+  // An action's activation has this index, and so has its input gradient.
   std::size_t activation_of(const Action& action) const {
     return static_cast<std::size_t>(action.stage) * units_ + action.unit;
   }
@@ -124,7 +124,7 @@ class GraphBuilder {
     maker_[result] = node;
     if (sends_ == Sends::synchronous) {
       outgoing_[message.rank].push_back(node);
-    } else if (seconds > 0) {  // others take no place in the queue
+    } else if (seconds > 0) {  // messages without time do not queue
       std::int32_t& sent = sent_[message.rank];
       if (sent >= 0) add_wait(node, sent);
       sent = node;
@@ -149,7 +149,7 @@ class GraphBuilder {
     }
   }
 
-  // `previous`: before the node on its rank, -1: none.
+  // `previous` is the node before this one on its rank; -1: there is none.
   void add_input(std::int32_t node, std::int32_t input, std::int32_t previous) {
     add_wait(node, input);
     if (sends_ == Sends::synchronous && graph_.nodes[input].is_message() && previous >= 0) {
@@ -157,7 +157,7 @@ class GraphBuilder {
     }
   }
 
-  // Kahn's algorithm; numbers the nodes anew.
+  // Orders the nodes by Kahn's algorithm and numbers them anew.
   ScheduleGraph sorted() {
     const std::size_t count = graph_.nodes.size();
     std::vector<std::int32_t> first_after(count + 1, 0);

@@ -26,8 +26,8 @@ WorkSeconds work_of(const Schedule& schedule, const std::vector<StageCost>& cost
 struct ScheduleGraph {
   struct Node {
     std::int32_t rank = 0;  // of a message: the sender's
-    // In the rank's list; for an overlapped pair that of the forward, for a message that of the
-    // action that sends it.
+    // Index in the rank's list: for an overlapped pair that of the forward, for a message that of
+    // the action that sends it.
     std::int32_t position = 0;
     std::int32_t receiver = -1;  // >= 0: a message
     bool is_message() const { return receiver >= 0; }

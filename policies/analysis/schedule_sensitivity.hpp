@@ -51,7 +51,7 @@ struct ScheduleSensitivity {
   SlowRankEffect slow_rank;
   std::vector<WhatIf> what_ifs;  // for the parts that the schedule has
   std::vector<SendsEffect> sends;
-  // If all ranks wait for the gradients' norm, and with post-validation.
+  // The step if all ranks wait for the gradients' norm, and the step with post-validation.
   double step_with_norm_s = 0;
   double step_post_validated_s = 0;
 };

@@ -48,7 +48,7 @@ struct Conflict {
   std::string_view way;  // remedy; empty: `why` contains it
 };
 
-// By subject, in the order of testing.
+// The rows by subject, in the order in which they are tested.
 std::span<const Conflict> layout_conflicts();  // tested before the layout is known to be valid
 std::span<const Conflict> island_conflicts();
 std::span<const Conflict> redundancy_conflicts();
@@ -77,7 +77,7 @@ struct Refusal {
   const Conflict* conflict = nullptr;
   std::string what;  // follows the key: ": ..." or "does not ..."
 
-  // Without the punctuation that follows the key.
+  // `what` without the punctuation that follows the key.
   std::string_view reason() const {
     return std::string_view(what).substr(what.find_first_not_of(": "));
   }

@@ -412,7 +412,7 @@ inline constexpr Feature kMonna = {"the rule monna", "communication.robust", [](
                                             of.job.communication.robust->rule == RobustRule::monna;
                                    }};
 
-// Empty: there are enough.
+// Empty if there are enough replicas.
 inline std::string why_few_replicas(const Job& job) {
   if (!job.communication.robust) return "";
   return why_not(*job.communication.robust, job.layout.island_dp());
@@ -420,7 +420,7 @@ inline std::string why_few_replicas(const Job& job) {
 inline constexpr Feature kFewReplicas = {
     "too few replicas for a rule", "layout.dp",
     [](const Asked& of) { return !why_few_replicas(of.job).empty(); }};
-// On unlike nodes, places may be given only if they are the default order.
+// On unlike nodes, layout.placement may only state the default order.
 inline bool stand_in_order(const Cluster& cluster) {
   if (cluster.pools.empty()) return cluster.is_whole();
   for (std::size_t node = 0; node < cluster.places.size(); ++node) {

@@ -9,7 +9,7 @@ constexpr Conflict kIslandRows[] = {
     {kSlowNodes, kDriftingIslands,
      ": with cluster.jitter, slow nodes in islands are modelled only where all islands wait for "
      "each other: exchanges on schedule, with wait_for: all",
-     "leave one of them out"},
+     "leave out cluster.jitter or cluster.slow_nodes"},
     {kIslands, kLengthGroups,
      ": groups of different degrees (layout.length_policy) would contain ranks of several islands, "
      "but islands communicate only at exchanges",

@@ -43,8 +43,8 @@ constexpr Conflict kLayoutRows[] = {
     {kRsa, kFlashAttention, kForeignAttention,
      "rsa keeps the scores in memory; set model.attention: unfused"},
     {kFormBesideScans, kScans,
-     "{context}: Mamba layers exchange whole heads among cp ranks (Megatron-LM), and the attention "
-     "beside them must be ring or ulysses",
+     "{context}: Mamba layers exchange whole heads among cp ranks (Megatron-LM), so attention "
+     "layers of the same model must use ring or ulysses",
      "take ring or ulysses"},
     {kContextRanks, kChosenKeys,
      "{size}: a query of model '{model}' chooses among the keys of the whole sequence, and no form "
@@ -111,7 +111,7 @@ constexpr Conflict kLayoutRows[] = {
     {kTensorOverlap, kMesh, ": with layout.tp_form 2d every GEMM waits for its blocks",
      "take none"},
     {kBoundaryRank, kCompressedMessages,
-     " and compress with axis: pp both state how activations are sent between stages",
+     "and compress with axis: pp both state how activations are sent between stages",
      "leave one of them out"},
     {kBoundaryRank, kOnePipelineRank, ": layout.pp is 1, so no activations are sent between stages",
      "leave it out"},

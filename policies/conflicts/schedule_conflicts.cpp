@@ -45,8 +45,8 @@ constexpr Conflict kScheduleRows[] = {
      "reads the whole source",
      ""},
     {kCutSequences, kTower,
-     ": schedule '{schedule}' cuts sequences into {slices} slices, and the images of model.tower "
-     "stand in some of them only",
+     ": schedule '{schedule}' cuts sequences into {slices} slices, and only some of these contain "
+     "the images of model.tower",
      "set model.tower.sources to 0"},
     {kCompressedMessages, kNeighboursTogether,
      ": axis pp: schedule '{schedule}' has stages {stage_before} and {stage} on one pipeline "

@@ -33,7 +33,7 @@ class CollectiveStreams {
   static constexpr double kPending = -1;
   double end_iteration(int rank);
 
-  // [rank] including its partner's gradients; for the last reported iteration.
+  // [rank] When its gradients and its partner's are reduced, in the last reported iteration.
   std::vector<double> ends_s() const;
 
  private:
@@ -67,10 +67,10 @@ class CollectiveStreams {
   std::vector<IterationMarks> marks_;
   std::size_t stages_ = 0;
   std::vector<const Action*> first_forward_;  // [iteration * stages + stage], taken from marks_
-  std::vector<const Action*> last_backward_;  // the same
+  std::vector<const Action*> last_backward_;  // [iteration * stages + stage], from marks_
   std::vector<double> unsharded_s_;           // [stage] end of its unshard; empty: no such actions
   std::vector<double> arrived_s_;   // [iteration * ranks + rank] when its own gradients are reduced
-  std::vector<double> complete_s_;  // the same, including the partner's
+  std::vector<double> complete_s_;  // when the partner's are reduced, too
 };
 
 }  // namespace windtunnel

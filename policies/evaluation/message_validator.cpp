@@ -14,7 +14,7 @@
 namespace windtunnel {
 namespace {
 
-// A message by the stage that sends it, whichever end names it.
+// Identifies a message by its two stages, whether its send or its receive names it.
 struct Message {
   bool forward = true;
   int from_stage = 0;
@@ -101,7 +101,7 @@ class MessageChecker {
     return schedule_.rank_of_stage[message.from_stage] != schedule_.rank_of_stage[message.to_stage];
   }
 
-  // Progress of a rank so far.
+  // Stores what a rank has received, sent and made so far.
   struct Done {
     std::set<Message> received;
     std::set<Message> sent;
@@ -109,7 +109,7 @@ class MessageChecker {
     std::map<int, bool> gathered;  // by stage
   };
 
-  // One rank's list on its own.
+  // Checks one rank's list on its own.
   void check_rank(int rank) {
     Done done;
     const auto& actions = schedule_.actions[rank];
@@ -286,7 +286,7 @@ class MessageChecker {
   std::map<std::pair<int, int>, int> weights_left_;  // (stage, iteration)
   std::map<int, int> reductions_;                    // stage -> iterations reduced
   std::vector<bool> activation_there_;               // [stage that sends * units + unit]
-  std::vector<bool> gradient_there_;                 // the same
+  std::vector<bool> gradient_there_;                 // [stage that sends * units + unit]
   std::optional<ScheduleFault> fault_;
 };
 

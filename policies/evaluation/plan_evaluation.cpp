@@ -16,7 +16,7 @@ namespace {
 // An event has 16 bytes, because the queue moves events more often than anything else.
 class Event {
  public:
-  // The task ends, or its not_before_s has come.
+  // `ends`: the task ends; otherwise its not_before_s has come.
   Event(double time_s, TaskRef task, bool ends)
       : time_s_(time_s),
         order_(std::uint64_t(task.rank) << 33U | std::uint64_t(task.task) << 1U |
@@ -54,7 +54,7 @@ double seconds_per_byte(const RankClass& from, int slot, const Cluster& cluster)
   return on_nic / node.nic_Bps.value;
 }
 
-// [class][place of KernelPace] Of the slowest member.
+// [class][place of KernelPace] Slowdown of the slowest member.
 std::vector<std::vector<double>> slowdowns_by_class(const Plan& plan, const Cluster& cluster) {
   std::vector<std::vector<double>> slowdowns(plan.classes.size());
   if (cluster.slow_nodes.empty() && !cluster.jitter.active()) return slowdowns;
@@ -71,7 +71,7 @@ std::vector<std::vector<double>> slowdowns_by_class(const Plan& plan, const Clus
   return slowdowns;
 }
 
-// The ranks of the board are the classes.
+// The board's ranks are classes here: each class has one entry.
 class PlanEvaluator {
  public:
   // `slowdowns`: [class], none, one, or one per place of KernelPace.
@@ -119,7 +119,7 @@ class PlanEvaluator {
 
  private:
   struct StreamState {
-    std::size_t next = 0;  // of a stream in order
+    std::size_t next = 0;  // next task, if the stream runs in order
     bool busy = false;
     bool listed = false;       // in choosing_
     TaskIndex held_send = -1;  // synchronous: it waits for its receiver

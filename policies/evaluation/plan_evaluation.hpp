@@ -20,7 +20,7 @@ namespace windtunnel {
 // closed-form collectives (Fidelity::closed) and no demands on shared resources. Throws
 // InternalError if it deadlocks.
 Timeline evaluate_plan(const Plan& plan, const Cluster& cluster);
-// With other slowdown factors for the kernels of each class.
+// Uses other slowdown factors for the kernels of each class.
 Timeline evaluate_plan(const Plan& plan, const Cluster& cluster, std::span<const double> slowdowns);
 
 }  // namespace windtunnel

@@ -16,7 +16,7 @@ namespace {
 // follow after all activations. -1: none.
 using ResultId = std::int64_t;
 constexpr ResultId kNothing = -1;
-constexpr ResultId kPartner = -2;  // that the partner has come as far
+constexpr ResultId kPartner = -2;  // the partner's arrival at the same point
 constexpr double kPending = -1;
 
 struct RankState {
@@ -30,14 +30,14 @@ struct RankState {
   double activation = 0;
   double peak_activation = 0;
   double sent_s = 0;     // end of its last message
-  double through_s = 0;  // when the messages that its next action waits for are
+  double through_s = 0;  // when the messages that its next action waits for have passed
   // Synchronous messages that the next action waits for.
   std::array<ResultId, 2> outgoing = {kNothing, kNothing};
 };
 
-// What is evaluated besides compute: only delays; messages that leave one after the other;
-// collectives and ends of iterations too; and messages that ranks wait for. The loop is compiled
-// for each.
+// Selects what is evaluated besides compute: only delays; messages that leave one after the other;
+// also collectives and the ends of iterations; also messages that ranks wait for. The loop is
+// compiled for each.
 enum class Side { none, messages, collectives, all };
 
 // Runs each rank until it waits for another one, which wakes it when the awaited result is made.
@@ -147,7 +147,7 @@ class Evaluator {
   }
 
   // Runs the rank's actions until the list ends or one must wait. Most time is spent in this loop.
-  // As a separate function it is inlined well, which a function for every kind of Side is not.
+  // In a function of its own its calls are inlined well, in one function for all kinds of Side not.
   [[gnu::noinline]] void run_rank(int rank) {
     RankState& state = ranks_[rank];
     state.waits_for = kNothing;
@@ -175,8 +175,9 @@ class Evaluator {
     state.waits_for = missing;
   }
 
-  // The rank's next action, or the pair that it begins; what it lacks, if anything. Apart for the
-  // two, and with all that it calls, so that the compiler makes one loop of the usual one.
+  // Runs the rank's next action, or the pair that it begins. Returns the result that it still
+  // lacks, or kNothing. Compiled separately for the two cases, so that the usual one becomes one
+  // loop.
   template <bool kPair>
   ResultId run_action(int rank, const Action*& next, double& now_s, RankState& state) {
     const Action& action = *next;
@@ -289,7 +290,7 @@ class Evaluator {
     return overlapped_s(cost_of(forward), cost_of(backward), !schedule_.explicit_recompute, slow);
   }
 
-  // Hands a result of rank `maker` to `consumer`, and wakes that rank.
+  // Sends a result of rank `maker` to `consumer`, and wakes that rank.
   template <bool kPair>
   void deliver(ResultId made, int maker, int consumer, double now_s, double delay_s,
                RankState& state) {
@@ -442,8 +443,8 @@ class Evaluator {
   const SideStreams& beside_;
   const Sends sends_;
   CollectiveStreams streams_;
-  std::vector<double> offered_s_;  // [result] made; of synchronous messages
-  std::vector<double> posted_s_;   // [result] when it is requested; the same
+  std::vector<double> offered_s_;  // [result] when a synchronous message is made
+  std::vector<double> posted_s_;   // [result] when its receiver requests it
 };
 
 void check_costs(const Schedule& schedule, const std::vector<StageCost>& stages,

@@ -29,7 +29,7 @@ struct ScheduleEvaluation {
   // Bubbles by the three definitions of models/results/iteration_report.hpp; 0 without work.
   double bubble_makespan_s() const;          // makespan - max busy
   double bubble_longest_stage_s() const;     // longest stage - max busy
-  double bubble_longest_stage_rate() const;  // the same / longest stage
+  double bubble_longest_stage_rate() const;  // bubble_longest_stage_s() / longest stage
 };
 
 // When one action ran.
@@ -62,7 +62,7 @@ struct Messages {
 // action is a matrix, regardless of the number of segments.
 struct ActionMap {
   static constexpr double kNever = -std::numeric_limits<double>::infinity();
-  // Inputs and, except for kFixed, outputs.
+  // All of these are inputs, and all except kFixed are also outputs.
   enum Time {
     kBefore,   // in: end of the last segment before the action; out: of its second to last segment
     kCompute,  // in: start of its first segment; out: end of its last
@@ -94,7 +94,7 @@ struct PairMaps {
 
 struct CollectivesBeside {
   std::vector<const StageMaps*> stages;           // [stage * slices + slice]
-  std::vector<ActionMap> first_forwards;          // the same index
+  std::vector<ActionMap> first_forwards;          // [stage * slices + slice]
   std::map<std::pair<int, int>, PairMaps> pairs;  // by indices of forward and backward
   // [rank] Duration of the gathers that it issues at the start of an iteration.
   std::vector<double> gathers_s;
@@ -125,8 +125,8 @@ struct SideStreams {
   const IterationEnd* end = nullptr;               // null: none
 };
 
-// The same with side streams. `busy_s` counts the actions' costs; `ends_s` is filled if given:
-// [rank] when its share of the iteration's gradients is ready, before the norm.
+// Includes side streams. `busy_s` counts the actions' costs; `ends_s`, if given, gets for each rank
+// the time at which its share of the iteration's gradients is ready, before the norm.
 ScheduleEvaluation evaluate_schedule(const Schedule& schedule, const std::vector<StageCost>& stages,
                                      const SideStreams& beside,
                                      std::vector<double>* ends_s = nullptr);

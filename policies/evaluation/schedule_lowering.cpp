@@ -96,8 +96,8 @@ class MessagePlacer {
   }
 
  private:
-  // What an action waits for is marked when the action that makes it has been emitted, which puts
-  // the receive in the list at the same time.
+  // Whether the action's inputs have arrived. A result counts as arrived once the action that makes
+  // it has been emitted, because its receive is then in the list.
   bool ready(const std::vector<Action>& actions, size_t at) const {
     const size_t end = end_of(actions, at);
     for (; at < end; ++at) {

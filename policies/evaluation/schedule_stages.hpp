@@ -20,7 +20,7 @@ struct MessageTimes {
   double latency_s = 0;
 };
 
-// A stage's values for the inner loop.
+// The evaluator's inner loop reads these values of a stage.
 struct StageTimes {
   double forward_s;
   double backward_s;
@@ -53,7 +53,7 @@ struct StageTimes {
   }
 };
 
-// [stage of the schedule * slices + slice]. `slowdown`: [rank], empty: none.
+// Returns [stage of the schedule * slices + slice]. `slowdown` is by rank; empty: none is slower.
 std::vector<StageTimes> stage_times(const Schedule& schedule, const std::vector<StageCost>& costs,
                                     const MessageTimes& messages,
                                     const std::vector<double>& slowdown);

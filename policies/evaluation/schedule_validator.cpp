@@ -11,7 +11,7 @@
 namespace windtunnel {
 namespace {
 
-// Progress of one unit on one stage.
+// Tells which actions of one unit a stage has run so far.
 struct Progress {
   bool forward = false;
   bool recompute = false;

@@ -7,7 +7,7 @@
 
 namespace windtunnel {
 
-// Seconds, and activation memory in any unit.
+// Times are in seconds; activation memory may have any unit.
 struct StageCost {
   double forward_s = 0;
   double backward_input_s = 0;
@@ -25,7 +25,7 @@ struct StageCost {
   double backward_weight_apart_s = 0;
   double recompute_apart_s = 0;
 
-  // Without a separate recomputation.
+  // Time of a full backward, without a separate recomputation.
   double backward_s() const { return backward_input_s + backward_weight_s; }
 };
 
@@ -33,7 +33,7 @@ struct StageCost {
 StageCost stage_cost(const ChunkCost& chunk);
 std::vector<StageCost> stage_costs(const std::vector<ChunkCost>& chunks);
 
-// On a node whose kernels take `slowdown` times as long.
+// The costs on a node whose kernels take `slowdown` times as long.
 StageCost slowed(StageCost cost, double slowdown);
 
 // Duration of a forward and a full backward that run as one: each hides its communication behind

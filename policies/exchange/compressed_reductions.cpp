@@ -26,26 +26,27 @@ bool has_recipe(const Job& job) {
   return compresses(job.communication.compressors.dp) || job.communication.robust;
 }
 
-// The groups that reduce.
+// The axes along which a bucket is reduced, and the group that reduces it.
 struct GradientExchange::Axes {
   ReplicaAxis shard;
   ReplicaAxis across;
   int shards = 1;
   ReducingGroup group;
 
-  // Axes that are only distinguished by compression across places.
+  // The axes inside and between places; they matter only if gradients are compressed between
+  // places.
   ReplicaAxis inner_axis = ReplicaAxis::node_part;
   ReplicaAxis outer_axis = ReplicaAxis::node_peers;
   int inner = 1;  // members of a place
 
-  // For gradients that travel whole: how many ranks divide the result, and whether the part of each
-  // is the one that it has reduced.
+  // For gradients that are not scattered: how many ranks divide the result, and whether each of
+  // them keeps the part that it has reduced.
   int kept = 1;
   bool own_parts = false;
 
   ReplicaAxis whole() const { return shards > 1 ? shard : across; }
-  // The peers of a part, each counted as on a node of its own: methods with hops inside nodes find
-  // none here, although copies of small shards may share a node.
+  // The peers of a part, each counted as on its own node: methods with hops inside nodes then make
+  // none, although copies of small shards may share a node.
   Axes across_only() const {
     const int places = group.ranks / inner;
     return {outer_axis, outer_axis, 1, {.ranks = places, .nodes = places}};
@@ -189,8 +190,8 @@ CompressorMemory GradientExchange::memory(const std::vector<StageTensor>& tensor
   return memory;
 }
 
-// Each rank keeps the momentum of everything that it compresses. `elements`: how many more these
-// are than the elements that it updates, whose momentum is part of its moments.
+// Bytes of the momentum that each rank keeps for what it compresses. `elements`: how many more
+// elements it compresses than it updates; the momentum of the latter is part of its moments.
 double GradientExchange::momentum_bytes(double elements) const {
   const bool keeps = !job_.communication.robust &&
                      compressor_kind(job_.communication.compressors.dp).whole_momentum &&
@@ -233,7 +234,7 @@ std::vector<GradientExchange::Hop> GradientExchange::hops_of(const RecipeStep& s
     if (alone) return {};
     return {{axes.across, step.kind, step.bytes}};
   }
-  if (expert) {  // a caller's own: what the library has is refused before
+  if (expert) {  // a compressor of the caller: the library's own are refused before
     const CompressorChoice& choice = job_.communication.compressors.dp;
     throw Error(choice.where, fmt::format("compressor '{}' reduces the gradients of experts node "
                                           "by node, but the ranks of an expert are not on one node",
@@ -372,9 +373,9 @@ std::vector<Transfer> GradientExchange::row(const std::vector<StageTensor>& tens
   return row;
 }
 
-// XLA sums each layer between slices by itself, and computes nothing meanwhile. A bucket takes the
-// share of a layer's rounds that it has of the layer's parameters. A step without gradients sums
-// one number. Before the last micro-batch copies of shards may not be summed.
+// XLA sums each layer between slices by itself, and computes nothing meanwhile. A bucket takes as
+// much of a layer's rounds as it has of the layer's parameters. A step without gradients sums one
+// number. Depending on the layout, copies of shards are summed only in the last micro-batch.
 void GradientExchange::add_slice_rounds(const std::vector<StageTensor>& tensors,
                                         const GradientBucket& bucket, double share,
                                         StageAction action, std::vector<Transfer>& row) const {

@@ -25,7 +25,7 @@ bool crosses_iterations(GradientOverlap overlap);
 // Whether a compressor or a robust rule replaces the plain sum of gradients.
 bool has_recipe(const Job& job);
 
-// Bytes on one GPU in addition to gradients and buckets.
+// A compressor needs these bytes on one GPU in addition to gradients and buckets.
 struct CompressorMemory {
   double state = 0;    // kept between steps: errors, factors
   double buffers = 0;  // while all tensors are in flight
@@ -112,7 +112,7 @@ class GradientExchange {
   const bool copies_;  // gradients are copied into buckets and back
   const double element_bytes_;
   const int slices_;        // of a torus, between which gradients are summed
-  const int shard_slices_;  // those in which one copy of the shards lies
+  const int shard_slices_;  // slices in which one copy of the shards lies
 };
 
 }  // namespace windtunnel

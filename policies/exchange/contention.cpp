@@ -64,7 +64,7 @@ void slow_down_gathered(Segments& segments, double action_s, double now_s, doubl
 void run_two_at_once(Segments& segments, double action_s, double alpha_s) {
   constexpr double kLonger = 1.5 - 1;
   std::array<double, 2> channel_s{};
-  std::array<Transfer*, 2> last{};  // the row that runs last on a stream: its first collective
+  std::array<Transfer*, 2> last{};  // [stream] first collective of its latest row
   double ready_s = 0;
   for (Segment& segment : segments) {
     ready_s += segment.share * action_s;

@@ -293,7 +293,7 @@ DataParallel::Cuts DataParallel::cut_by_layer(const Tensors& tensors) const {
     bucket.expert = tensor.expert;
     bucket.tensors.push_back(i);
   }
-  cuts.back().share += left;  // rounding; all of it where nothing carries time
+  cuts.back().share += left;  // rounding, or everything if no tensor carries time
   for (Cut& cut : cuts) {
     std::erase_if(cut.buckets, [](const GradientBucket& bucket) { return bucket.tensors.empty(); });
   }
@@ -317,7 +317,7 @@ void DataParallel::add_at_end(int stage, const Tensors& tensors, std::vector<Tra
   }
 }
 
-// zero1 and zero2 without overlap.
+// Adds the traffic of zero1 and zero2 without overlap.
 void DataParallel::add_whole(int stage, const Tensors& tensors, StageTraffic& traffic) const {
   add_gathers(rank_of_[stage], gathered_amount(stage, tensors),
               traffic.first_forward.front().gathers);
@@ -445,7 +445,7 @@ void DataParallel::add_partitions(int stage, const Tensors& tensors, const Cuts&
                         {ready_s, seconds_of(part.row), bytes / count});
     }
   }
-  std::size_t issued_with = 0;  // a later partition goes no earlier
+  std::size_t issued_with = 0;  // partitions are issued in order
   for (const ScheduledPartition& next :
        priority_order(partitions, job_.communication.credit_bytes)) {
     const Part& part = parts[next.partition];

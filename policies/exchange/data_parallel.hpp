@@ -26,7 +26,7 @@ namespace windtunnel {
 struct StageTraffic : ByAction<Segments> {
   std::vector<Transfer> at_end;  // reductions after all actions
   HostCopies evicted_at_end;     // after these reductions
-  // For schedules with separate unshard and reduce actions.
+  // Transfers of separate unshard and reduce actions, if the schedule has these.
   std::vector<Transfer> unshard;
   std::vector<Transfer> reduce_grad;
 };
@@ -110,7 +110,7 @@ class DataParallel {
   void stretch_first_forwards();
   void look_for_kernels();
 
-  // For an average unit.
+  // How long the actions of an average unit take.
   struct Seconds {
     double forward_s = 0;
     double backward_input_s = 0;  // includes recomputation, unless that is a separate action

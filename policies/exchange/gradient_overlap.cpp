@@ -21,7 +21,7 @@ std::vector<GradientBucket> gradient_buckets(const std::vector<StageTensor>& ten
                                              std::span<const double> bytes, double bucket_bytes,
                                              double first_bucket_bytes) {
   std::vector<GradientBucket> buckets;
-  std::array<GradientBucket, 2> open;  // that are being filled: dense, experts
+  std::array<GradientBucket, 2> open;  // buckets that are being filled: dense, experts
   std::array<double, 2> open_bytes{};
   std::array<double, 2> full_bytes;
   full_bytes.fill(first_bucket_bytes > 0 ? first_bucket_bytes : bucket_bytes);

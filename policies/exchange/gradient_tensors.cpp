@@ -21,11 +21,12 @@ enum class Split { none, rows, columns };
 
 // Appends the tensors of a stage in the order of the backward pass. `work`, in parameters of the
 // whole model used per token, is equal forward and backward and is assigned to the first tensor of
-// a linear layer: its pass completes all their gradients, and needs all of them.
+// a linear layer: the layer's backward completes the gradients of all its tensors, and its forward
+// needs all of them.
 class StageWeights {
  public:
-  // `work_share`: rows of the model for each token of a sequence. `pending_work`: of parts before
-  // it in the backward pass.
+  // `work_share`: rows that the model processes per token of a sequence. `pending_work`: work of
+  // parts earlier in the backward pass that no tensor carries yet.
   StageWeights(const Job& job, std::vector<StageTensor>& tensors, double work_share = 1,
                double pending_work = 0)
       : model_(job.model),
@@ -71,7 +72,7 @@ class StageWeights {
     if (model_.source_tokens > 0) norm();
   }
 
-  // `number`: StageTensor::layer, if that is another one.
+  // `number`: StageTensor::layer, if it differs from `layer`.
   void layer(int layer, int number = -1) {
     layer_ = number < 0 ? layer : number;
     part_ = part_training(training_, layer, model_.layers);
@@ -86,7 +87,8 @@ class StageWeights {
     layer_ = -1;
   }
 
-  // Adds a matrix that is in no layer and whole on each rank: tp divides the work of others.
+  // Adds a matrix that is in no layer and whole on each rank. Its work counts tp times, because tp
+  // divides the work of other tensors.
   void matrix(double rows, double columns, const PartTraining& part) {
     part_ = part;
     linear(rows, columns, Split::none, false, layout_.tp * rows * columns);
@@ -273,8 +275,8 @@ class StageWeights {
   double pending_work_;  // of frozen parts, and of a matrix that another stage's tensor stands for
 };
 
-// Rows of the embedding that a rank's tokens can touch in an iteration. A tied one also takes the
-// head's gradient, which has no empty rows.
+// Share of the embedding's rows that a rank's tokens can touch in an iteration. A tied embedding
+// also gets the head's gradient, which has no empty rows.
 double filled_rows(const Job& job) {
   if (job.model.tied_embeddings) return 1;
   const double tokens = tokens_per_step(job) / job.layout.dp / job.layout.cp;
@@ -345,7 +347,7 @@ void append_tower(const Job& job, double pending_work, std::vector<StageTensor>&
     }
   }
   const Job own = tower_job(job, kTowerPart);
-  const double whole = double(job.layout.tp) / own.layout.tp;  // tp where it divides no layers
+  const double whole = double(job.layout.tp) / own.layout.tp;  // tp if layers do not use it
   StageWeights stack(own, tensors, whole * sources * tower.patches(), projector.take_pending());
   const int layers = tower.layers.layers;
   for (int layer = layers; layer-- > 0;) stack.layer(layer, job.model.all_layers() + layer);
@@ -358,8 +360,8 @@ std::vector<StageTensor> transformer_tensors(const Job& job, int stage, int firs
   tensors.reserve(16 * layers + 16);
   StageWeights weights(job, tensors);
   if (stage == job.layout.stages() - 1) {
-    // Tied: the stage has a copy of its own, unless it also holds the embedding; then the gradient
-    // is complete with the embedding's.
+    // A tied head is a copy of its own, unless the stage also holds the embedding, whose backward
+    // then completes the gradient.
     weights.head(job.model.tied_embeddings && (stage == 0 || embedding_here));
   }
   for (int layer = first_layer + layers; layer-- > first_layer;) weights.layer(layer);

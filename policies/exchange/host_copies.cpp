@@ -89,7 +89,7 @@ std::vector<PieceCopies> shared_copies(const Job& job, const std::vector<StagePi
   return copies;
 }
 
-// A chunk evicted for a piece leaves after the last piece but one, so that the fetch overlaps the
+// To make room for a piece, a chunk leaves two pieces earlier, so that the fetch overlaps the
 // computation of the piece in between.
 std::vector<PieceCopies> chunk_copies(const Job& job, const std::vector<StagePiece>& pieces) {
   std::vector<ChunkRange> ranges;
@@ -128,7 +128,7 @@ class Placed {
     return segments_[i];
   }
   Segment& that_ends(double share) { return segments_[index_of_end(share)]; }
-  // The segment behind which gradients are summed: they leave with it.
+  // The segment after which gradients are summed; they leave the GPU with it.
   Segment& that_reduces(double share) {
     const auto reduces = [](const Segment& segment) { return !segment.reductions.empty(); };
     const auto from = segments_.begin() + static_cast<std::ptrdiff_t>(index_of_end(share));
@@ -156,7 +156,7 @@ std::vector<StagePiece> stage_pieces(const Job& job, const std::vector<StageTens
   std::vector<StagePiece> pieces;
   std::vector<int> piece_of;  // [tensor]
   const std::vector<double> moved = moved_bytes(job, chunk, layers);
-  int end = static_cast<int>(moved.size());  // behind what the pieces hold already
+  int end = static_cast<int>(moved.size());  // layers from here on are in pieces already
   int layer = -2;
   double left = 1;
   for (const StageTensor& tensor : tensors) {
@@ -173,7 +173,7 @@ std::vector<StagePiece> stage_pieces(const Job& job, const std::vector<StageTens
   }
   CHECK(!pieces.empty(), "a stage without weights has nothing to offload");
   for (; end > 0; --end) pieces.back().activation_bytes += moved[end - 1];
-  pieces.back().share += left;  // rounding; all of it where nothing carries time
+  pieces.back().share += left;  // rounding, or everything if no tensor carries time
   if (offload_of(job).in_chunks()) {
     const std::vector<ChunkRange> packed = packed_chunks(job, tensors, piece_of);
     for (std::size_t i = 0; i < pieces.size(); ++i) pieces[i].chunks = packed[i];

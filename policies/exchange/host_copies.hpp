@@ -25,7 +25,8 @@ struct StagePiece {
   ChunkRange chunks = {};       // the chunks that hold its weights (OffloadPlacement::chunks)
 };
 
-// In the order of the backward pass; shares add up to 1. `tensors`: stage_tensors().
+// The pieces are in the order of the backward pass; their shares add up to 1. `tensors`:
+// stage_tensors().
 std::vector<StagePiece> stage_pieces(const Job& job, const std::vector<StageTensor>& tensors,
                                      const ChunkCost& chunk, int first_layer, int layers);
 

@@ -26,9 +26,9 @@ class JobGeometry {
 
   const LinkTable& links() const { return links_; }
   const ReplicaNetwork& network() const { return network_; }
-  // All GPUs in one group: world_shape().
+  // All GPUs form this one group: world_shape().
   const GroupShape& world() const { return world_; }
-  // Path of messages between the ranks of two stages: message_way().
+  // Messages between the ranks of two stages take this path: message_way().
   MessageWay way(int from_pp, int to_pp) const;
   // Groups of the first stage's ranks with those of the last stage, which sum the gradients of tied
   // embeddings. Empty for other models.
@@ -42,7 +42,7 @@ class JobGeometry {
   const GroupShape world_;
   const std::optional<GroupShape> ends_;
   std::vector<MessageWay> up_;    // [pipeline rank] to the next one, from the last to the first
-  std::vector<MessageWay> down_;  // the same to the previous stage
+  std::vector<MessageWay> down_;  // [pipeline rank] to the previous one
 };
 
 using SharedGeometry = std::shared_ptr<const JobGeometry>;

@@ -84,7 +84,7 @@ int members_in_node(const StridedGroups& group, int gpus) {
   return gpus % group.stride == 0 && span % gpus == 0 ? gpus / group.stride : 1;
 }
 
-// Number of nodes from this one on with the same paths to others.
+// Returns how many nodes from this one on have the same paths to others.
 int nodes_alike(const LinkTable& links, int node) {
   const Cluster& cluster = links.cluster();
   if (!cluster.in_order() || cluster.nodes == 1 || !is_tree(cluster.fabric.topology)) return 1;
@@ -163,7 +163,7 @@ StridedGroups replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_pe
 
 namespace {
 
-// Nodes of every site; 0: sites differ.
+// Number of nodes in every site; 0: sites differ.
 int nodes_per_site(const FabricSpec& fabric) {
   if (fabric.topology != Topology::sites || fabric.sites.empty()) return 0;
   const int nodes = fabric.sites.front().nodes;
@@ -347,8 +347,8 @@ GroupShape world_shape(const Layout& layout, const LinkTable& links) {
 
 namespace {
 
-// The most ranks of those from `first` on that send by one NIC, or by one access to the common
-// network.
+// Returns the largest number of ranks, among those from `first` on, that send through one NIC or
+// through one access link to the common network.
 int most_at_one_port(const Cluster& cluster, const MessageWay& way, int first, int ranks) {
   const NodeSpec& node = cluster.node_of_pool(way.pool);
   if (cluster.ranks.in_order()) {
@@ -369,7 +369,8 @@ MessageWay message_way(const Layout& layout, const LinkTable& links, int from_pp
   const Cluster& cluster = links.cluster();
   const int members = layout.tp * layout.cp * layout.dp;
   MessageWay way;
-  // With whole nodes, their first GPUs represent all, and so does the first of equal nodes.
+  // If ranks fill whole nodes, a node's first GPU represents the node, and one node represents
+  // equal nodes.
   const bool whole = cluster.ranks.in_order() && members % cluster.node.gpus == 0;
   const auto step = [&](int from, int to) {
     if (!whole) return 1;

@@ -21,22 +21,22 @@ namespace windtunnel {
 enum class ReplicaAxis {
   dense_shard,     // consecutive ranks that share one copy of the dense parameters
   dense_across,    // ranks with the same shard of them; without sharding all replicas
-  expert_shard,    // the same for the experts
-  expert_across,   // as dense_across, for the experts
+  expert_shard,    // consecutive ranks that share one copy of the experts
+  expert_across,   // ranks with the same shard of them
   node_part,       // of the first group that reduces dense gradients: its members in one node
-  node_peers,      // and members with the same position in their nodes
+  node_peers,      // members of that group with the same position in their nodes
   weight_part,     // part of a shard group that together holds a copy of the weights
-  weight_peers,    // and ranks with the same position in their parts
-  gradient_part,   // the same for the gradients
-  gradient_peers,  // the same
-  secondary_part,  // the same for the second copy of the weights
+  weight_peers,    // ranks with the same position in these parts
+  gradient_part,   // part of a shard group that together holds a copy of the gradients
+  gradient_peers,  // ranks with the same position in these parts
+  secondary_part,  // part that together holds the second copy of the weights
   island_peers,    // ranks with the same position in the islands of a region (Layout::sync_groups)
-  region_peers,    // the same in the regions
+  region_peers,    // ranks with the same position in the regions
   path_near,       // island_peers with the same module of the first block of layers
-  path_far,        // and of the second block (Layout::path_modules)
+  path_far,        // with the same module of the second block (Layout::path_modules)
   // dense_shard times dense_across: all ranks of an island with the same parameters
   dense_replicas,
-  expert_replicas,  // the same for the experts
+  expert_replicas,  // expert_shard times expert_across
 };
 inline constexpr int kReplicaAxes = 17;
 inline bool is_of_experts(ReplicaAxis axis) {

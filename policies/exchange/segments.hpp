@@ -28,8 +28,8 @@ struct Segment {
   std::vector<Transfer> reductions;
   HostCopies fetched = {};  // before the segment, and before its gathers
   HostCopies evicted = {};  // after it; gradients after its reductions
-  // Parameters that the host updates instead of the GPU once the segment's gathers have brought
-  // their gradients: if gradients arrive in the next step.
+  // If gradients arrive in the next step: parameters that the host updates, instead of the GPU,
+  // once the segment's gathers have brought their gradients.
   double on_host_parameters = 0;
 };
 using Segments = std::vector<Segment>;

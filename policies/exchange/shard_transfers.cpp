@@ -24,11 +24,12 @@ struct Step {
   double kernel_bytes = 0;
 };
 
-// Of each rank's slice of a tensor that is gathered or scattered through a list of slices, as
-// PyTorch's all_gather and reduce_scatter take them: a view of it and a copy out of (or into) the
-// flat buffer, two operations of 5 us of CPU time, the least of what PyTorch's take (assumed). The
-// collective's stream waits: DeepSpeed synchronised before each (github.com/deepspeedai/DeepSpeed
-// pull request 1188; partition_parameters.py of 2021, _allgather_param, _reduce_scatter_gradient).
+// PyTorch's all_gather and reduce_scatter can take a tensor as a list of slices, one per rank. For
+// each slice the host makes a view and starts a copy out of (or into) the flat buffer; both
+// operations together take 10 us of CPU time, the least for PyTorch's operations (assumed). The
+// collective's stream waits, because DeepSpeed synchronised before each
+// (github.com/deepspeedai/DeepSpeed pull request 1188; partition_parameters.py of 2021,
+// _allgather_param, _reduce_scatter_gradient).
 constexpr double kSlice_s = 2 * 5e-6;
 
 constexpr double kUpdateBytes = 2;  // bytes of a momentum when it is sent, and of an update
@@ -112,9 +113,10 @@ class Steps {
     add(axis, CollectiveKind::reduce_scatter, gradient_bytes_ / divided_by);
   }
 
-  // Muon updates whole matrices. Under zero1 and zero2 each belongs to one replica, which has its
-  // momentum; under zero3 every replica has a part of each, and momenta go in 16 bit to the one
-  // replica that updates the matrix, the updates back (github.com/microsoft/dion, dion/muon.py).
+  // Muon updates whole matrices. Under zero1 and zero2 each matrix belongs to one replica, which
+  // has its momentum. Under zero3 every replica has a part of each matrix: momenta are sent in 16
+  // bit to the replica that updates the matrix, and updates are sent back
+  // (github.com/microsoft/dion, dion/muon.py).
   void move_matrices(ReplicaAxis axis, StageAction action) {
     if (!moves_matrices_ || action != StageAction::last_backward) return;
     const double share = muon_share(model_, is_of_experts(axis));
@@ -227,7 +229,7 @@ ReplicaNetwork::ReplicaNetwork(const Job& job, const LinkTable& links) : traffic
   }
 }
 
-// Compressors may reduce inside nodes first, and traffic to servers always is.
+// Compressors may reduce inside nodes first, and traffic to servers is always reduced there first.
 ReplicaNetwork::Traffic ReplicaNetwork::traffic_of(const Job& job) {
   const Communication& communication = job.communication;
   const bool served = communication.aggregation == Aggregation::parameter_server;
@@ -257,7 +259,7 @@ void ReplicaNetwork::mark_used(const Job& job) {
                                  ReplicaAxis::path_near, ReplicaAxis::path_far}) {
     uses_[int(axis)] = groups(axis).count > 1;
   }
-  if (!job.sync.empty()) {  // an island's copies gather what each of them has exchanged
+  if (!job.sync.empty()) {  // after an outer exchange an island's copies gather its parts
     for (const ReplicaAxis axis : {ReplicaAxis::dense_across, ReplicaAxis::expert_across}) {
       uses_[int(axis)] |= groups(axis).count > 1;
     }

@@ -26,7 +26,7 @@ struct Transfer {
   CollectiveKind kind = CollectiveKind::all_reduce;
   double bytes = 0;
   double seconds = 0;  // of the collective on an idle network, without longer_s
-  // They run on the compute stream, after the previous transfer of the sequence and before the
+  // Kernels run on the compute stream, after the previous transfer of the sequence and before the
   // collective.
   std::vector<CostPart> kernels = {};
   // the kernels run on the stream of collectives instead, as for sharding
@@ -47,7 +47,7 @@ std::vector<CostPart> kernel_costs(const Job& job, const std::vector<Op>& kernel
 // How long the collectives take, including longer_s; with two streams the longer stream counts.
 double seconds_of(const std::vector<Transfer>& transfers);
 
-// Parameters on one GPU, before sharding.
+// Counts parameters on one GPU before they are sharded.
 struct Amount {
   double dense = 0;
   double experts = 0;
@@ -60,7 +60,7 @@ class ReplicaNetwork {
   // `links`: of the job's cluster.
   ReplicaNetwork(const Job& job, const LinkTable& links);
 
-  // Whether it is valid for another job, given the same layout and cluster.
+  // Whether it is valid for another job with the same layout and cluster.
   bool is_of(const Job& job) const { return traffic_of(job) == traffic_; }
 
   // Whether there is more than one replica.
@@ -75,19 +75,19 @@ class ReplicaNetwork {
   bool same_shapes(int pp, int other) const {
     return of_rank_[pp] == of_rank_[other] && ring_factor(pp) == ring_factor(other);
   }
-  // uneven_ring_factor() of traffic along dense_shard.
+  // Returns uneven_ring_factor() of traffic along dense_shard.
   double ring_factor(int pp) const { return ring_factors_.empty() ? 1 : ring_factors_[pp]; }
-  // Origin of the pipeline rank's collective times; without collectives, of the norm over all ranks
-  // (`world`).
+  // Returns the weakest origin of the pipeline rank's collective times. Without collectives this is
+  // the origin of the gradient norm's all-reduce over all ranks (`world`).
   Origin origin(const Job& job, int pp, const GroupShape& world) const;
 
  private:
-  // What determines the axes that a job uses, apart from the layout.
+  // Properties of a job other than its layout that determine which axes it uses.
   struct Traffic {
     bool experts = false;
     bool in_nodes = false;     // gradients are first reduced inside nodes
     bool unscattered = false;  // all traffic goes among all replicas, even if state is sharded
-    bool whole = false;        // part of the traffic does
+    bool whole = false;        // part of the traffic goes among all replicas
     int gpus_per_place = 1;
     double weight_bytes = 0;
     double gradient_bytes = 0;
@@ -113,8 +113,8 @@ enum class StageAction { first_forward, forward, backward, last_backward };
 void append_gathers(const CollectiveCosts& costs, const ReplicaNetwork& network, int pp,
                     const Amount& amount, std::vector<Transfer>& to,
                     StageAction action = StageAction::forward);
-// Lengthens transfers as if each were split into one for each of these shares, which lists of
-// slices describe.
+// Lengthens transfers as if each were split into one transfer per share, as gathers and scatters
+// through lists of slices are.
 void split_transfers(const CollectiveCosts& costs, const ReplicaNetwork& network, int pp,
                      const std::vector<double>& shares, std::vector<Transfer>& transfers);
 

@@ -18,7 +18,7 @@ constexpr double kLeastChunkBytes = 128 * kMebibyte;
 constexpr int kSizeSteps = 16;
 constexpr double kLargestSize = 3;
 
-// Packs tensors whole, in the order of the forward pass. [tensor] its chunk.
+// Packs whole tensors in the order of the forward pass. Result: [tensor] its chunk.
 std::vector<int> packed(const std::vector<StageTensor>& tensors, double of_weight, double bytes) {
   std::vector<int> chunks(tensors.size());
   int chunk = 0;
@@ -88,7 +88,7 @@ std::vector<ChunkUse> chunk_uses(const Job& job, const std::vector<ChunkRange>& 
   const double taken = stay * (chunks.bytes + optimizer_chunk_bytes(job));
   const auto use_of = [&](int piece) {
     const ChunkRange& range = pieces[piece];
-    // Earlier pieces and the piece itself keep their activations.
+    // The activations of this piece and all earlier ones are alive.
     const double alive = double(count - piece) / count;
     const double room = chunks.room_bytes + (1 - alive) * chunks.activation_bytes - taken;
     return ChunkUse{std::max(range.first, stay), std::max(range.end, stay),

@@ -22,7 +22,7 @@ namespace windtunnel {
 namespace {
 
 constexpr std::int16_t kKernels = 0;  // the stream of every rank (policies/tasks)
-constexpr double kLeast_s = 2e-9;     // the engine's clock does not tell less
+constexpr double kLeast_s = 2e-9;     // resolution of the engine's clock
 constexpr int kBehindAll = -1000000;  // lowest priority, if kernels run by priority
 
 struct Period {
@@ -39,7 +39,7 @@ struct Run {
   double seconds = 0;
   int iteration = 0;
   bool exposed = false;
-  double unused_bytes = 0;  // that activations leave at that time, of their peak
+  double unused_bytes = 0;  // of the activations' peak, not in use at that time
 };
 
 // The ranks of one class.
@@ -54,7 +54,7 @@ struct Place {
   int pp = 0;
 };
 
-// By how much the kernels of a class take longer, in its slowest recorded rank and iteration.
+// The factor by which the kernels of a recorded rank take longer in an iteration.
 class Paces {
  public:
   Paces(const Plan& plan, const Cluster& cluster, std::span<const double> stated)
@@ -359,7 +359,8 @@ class Filler {
     return report;
   }
 
-  // The most bytes including the resident data of work that runs there and the memory of a piece.
+  // Peak memory in bytes with the resident data of the work that runs there and the memory of a
+  // piece.
   double most_bytes(const Place& place, const GpuMemory& training) const {
     std::set<int> works;
     double piece_bytes = 0;
@@ -372,7 +373,7 @@ class Filler {
     return training.total() + held_bytes + piece_bytes;
   }
 
-  // The unused rest of a period: memory is missing, or no piece fits.
+  // Counts the unused rest of a period: either memory is missing, or it is too short for a piece.
   void add_idle(const Place& place, const Period& period, double share, FilledRank& rank) const {
     rank.idle_s += share * period.idle.seconds;
     bool room = false;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kWeightBytes = 2;  // per parameter, of a model that is not trained
 
-// The job that the forward pass of the model is priced in: on one GPU, alone.
+// The job for which the model's forward pass is priced: one GPU, with nothing else on it.
 Job forward_job(const Job& job, const FillingWork& work) {
   Job alone;
   alone.model = work.model->transformer;

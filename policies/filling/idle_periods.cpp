@@ -13,7 +13,7 @@ struct RankIdle {
   int iteration = 0;
 };
 
-// [task that it is behind]
+// The idle periods of a rank, by the task that ends before them.
 std::map<TaskIndex, RankIdle> idle_of_rank(const RankClass& owner, const RankTimeline& rank,
                                            int stream, double until_s) {
   std::vector<TaskIndex> order;
@@ -77,7 +77,7 @@ std::vector<std::vector<IdlePeriod>> idle_periods(const Plan& plan, const Timeli
   struct Common {
     IdlePeriod period;
     double begin_s = 0;
-    double ranks = 0;  // that have it
+    double ranks = 0;  // number of ranks that have the period
   };
   std::vector<std::map<TaskIndex, Common>> common(plan.classes.size());
   std::vector<double> ranks(plan.classes.size(), 0);

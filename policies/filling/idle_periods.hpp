@@ -20,10 +20,11 @@ struct IdlePeriod {
   bool communicates = false;  // a collective of the rank runs during the period
 };
 
-// Slowdown of the kernels of a recorded rank in an iteration.
+// Returns the factor by which the kernels of a recorded rank are slower in an iteration.
 using PaceOf = std::function<double(const RankTimeline& rank, int iteration)>;
 
-// [class] in order of time. `stream`: of kernels; `until_s`: end of the last period.
+// [class] Its idle periods in order of time. `stream`: the one of kernels; `until_s`: end of the
+// last period.
 std::vector<std::vector<IdlePeriod>> idle_periods(const Plan& plan, const Timeline& timeline,
                                                   int stream, double until_s, const PaceOf& pace);
 

@@ -87,7 +87,8 @@ std::vector<Assignment> assignments(const Job& job, const std::vector<int>& leng
   const double room = tokens_per_gpu(job);
   const double fixed_tokens = fixed_tokens_per_gpu(job);
   const std::vector<int> degrees = degrees_of(job);
-  // A pack of the fixed assignment costs the same under either, if both can hold it.
+  // Costs are fitted at the fixed assignment's pack size, so that its packs cost the same under
+  // every policy.
   const auto by_pool = pool_costs(job, degrees, room, std::min(room, fixed_tokens));
   const LengthCosts costs = shared_costs(job, *by_pool);
   const bool halves = policy == LengthPolicy::hdp || job.layout.pp > 1;

@@ -21,7 +21,7 @@ struct Assignment {
 
 // How many tokens of a pack of LengthPolicy::fixed a GPU has at most.
 double fixed_tokens_per_gpu(const Job& job);
-// The only assignment of LengthPolicy::fixed.
+// LengthPolicy::fixed allows only this assignment.
 Assignment fixed_assignment(const Job& job, const std::vector<int>& lengths);
 
 // The distinct candidates of a policy that chooses, most promising first: packs as large as memory

@@ -20,7 +20,7 @@ bool is_attention(const Op& op) {
   return op.kind == OpKind::attention_forward || op.kind == OpKind::attention_backward;
 }
 
-// Attention of all layers in one direction.
+// Sums the attention time of all layers in one direction.
 struct PassAttention {
   double seconds = 0;
   Origin origin = Origin::assumed;
@@ -46,10 +46,10 @@ AttentionSeconds attention_of(const Job& job) {
           attention_of(job, Pass::backward_input).seconds};
 }
 
-// The line through the values at x and at x / 2.
+// Draws a line through the values at x / 2 and at x.
 Line line_through(double x, double at_half, double at_whole) {
-  // The fixed part could be negative because of tiles of a GEMM, and more than the whole because of
-  // a host that falls behind in small packs.
+  // Tiles of a GEMM can make the fixed part negative, and a host that falls behind in small packs
+  // can make it more than the whole.
   const double fixed = std::max(0.0, std::min(2 * at_half - at_whole, at_whole));
   return {fixed, (at_whole - fixed) / x};
 }
@@ -167,7 +167,7 @@ void LengthCosts::measure_routed(const Job& whole, std::size_t first_layer, std:
   add(tensor_parallel_recomputed(whole, Block::moe_layer, {}), Category::recompute, 3);
 }
 
-// `attention`: times of the stage's attention in the half pack and in the whole pack.
+// `attention` has the times of the stage's attention in the half pack and in the whole pack.
 void LengthCosts::measure_stage(const ChunkCost& half, double half_tokens,
                                 const std::array<AttentionSeconds, 2>& attention, DegreeCost& cost,
                                 const Parts& parts, StageParts& stage) const {

@@ -76,7 +76,7 @@ class LengthCosts {
 
   int gpus() const { return gpus_; }  // a tp group counts as one
   const std::vector<DegreeCost>& degrees() const { return degrees_; }
-  // For unlike nodes: [GPU] factor on the times of this class.
+  // If nodes differ, each GPU has a factor on the times of this class.
   void set_paces(std::vector<double> paces) { paces_ = std::move(paces); }
   double pace(int first, int ranks) const {
     if (paces_.empty()) return 1;
@@ -95,8 +95,8 @@ class LengthCosts {
   // Adds to a stage's cost the expert compute of `tokens` more tokens on a GPU; negative: fewer.
   void add_expert_tokens(std::size_t degree, std::size_t stage, double tokens,
                          ChunkCost& chunk) const;
-  // The same costs with another limit for packs, except on the widest groups, which take what fits
-  // on no narrower one.
+  // Limits packs to `tokens_per_gpu`, except on the widest groups, which must take sequences that
+  // fit on no narrower group.
   LengthCosts with_room(double tokens_per_gpu) const;
 
  private:

@@ -37,9 +37,10 @@ struct Shares {
   std::vector<int> group_of = {};  // [place among the sequences]
 };
 
-// Divisions that differ in a few groups are tried from that on which the work itself suggests, as
-// long as one is faster. A division is judged by its assignment of the longest sequences first,
-// each to the group that then ends first, and by moves and exchanges out of the slowest group.
+// Starts from the division that the work itself suggests, and tries divisions that differ from it
+// in a few groups, as long as one is faster. A division is judged by an assignment: the longest
+// sequences come first, each in the group that then ends first; moves and exchanges out of the
+// slowest group improve it.
 class RoundSearch {
  public:
   RoundSearch(const Lengths& batch, const std::vector<int>& sequences)
@@ -79,7 +80,7 @@ class RoundSearch {
   // Whether the assignment takes hardly longer than its work divided evenly.
   bool is_close(const Shares& shares) const { return shares.seconds <= 1.003 * least_s_; }
 
-  // The load with one sequence more, or (sign -1) one less.
+  // Adds one sequence to the load, or removes it (sign -1).
   Load changed(Load load, std::size_t place, double sign = 1) const {
     const Load& one = alone_[load.degree][place];
     load.tokens += sign * one.tokens;
@@ -118,7 +119,7 @@ class RoundSearch {
   std::optional<Division> divided(const Need& ranks) const {
     Division division(costs_.size());
     int left = gpus_;
-    double owed = 0;  // below 0: room in wider groups
+    double owed = 0;  // GPUs still needed; below 0: wider groups have room
     for (std::size_t i = costs_.size(); i-- > 0;) {
       owed += std::max(ranks.for_time[i], ranks.for_memory[i]);
       division[i] = std::max(0, static_cast<int>(std::ceil(owed / costs_[i].ranks - 1e-9)));
@@ -196,7 +197,7 @@ class RoundSearch {
       shares.loads[group] = best;
       shares.group_of.push_back(group);
       const auto from = groups.begin() + at;
-      if (!holds(best, alone_[0].back().tokens)) {  // nor any other that is left
+      if (!holds(best, alone_[0].back().tokens)) {  // not even the shortest sequence
         groups.erase(from);
         continue;
       }
@@ -257,7 +258,7 @@ class RoundSearch {
     for (std::size_t out = 0; out < shares.group_of.size(); ++out) {
       if (shares.group_of[out] != slow) continue;
       const Load without = changed(shares.loads[slow], out, -1);
-      for (std::size_t in = out + 1; in < shares.group_of.size(); ++in) {  // in: not longer
+      for (std::size_t in = out + 1; in < shares.group_of.size(); ++in) {  // not longer than `out`
         const int group = shares.group_of[in];
         if (group == slow) continue;
         const Load own = changed(without, in);
@@ -284,8 +285,8 @@ class RoundSearch {
     return shares;
   }
 
-  // Replaces groups by `times` groups of a degree instead of twice as many with half the GPUs, and
-  // vice versa, for all degrees.
+  // Returns divisions in which `times` groups of a degree replace twice as many groups with half
+  // the GPUs, or the other way round, for all degrees.
   std::vector<Division> changes(int times) const {
     std::vector<Division> changes;
     for (std::size_t degree = 1; degree < costs_.size(); ++degree) {

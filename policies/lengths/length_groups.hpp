@@ -25,7 +25,7 @@ struct SequenceGroup {
 };
 
 struct SharedRound {
-  // infinite without groups: does not fit
+  // infinite, without groups: the sequences do not fit
   double seconds = std::numeric_limits<double>::infinity();
   std::vector<SequenceGroup> groups;  // widest first
 };

@@ -44,7 +44,7 @@ Schedule schedule_of(const Job& job, int packs, int slices) {
   request.group = job.schedule.group;
   request.slices = slices;
   Schedule schedule = generate_schedule(schedule_kind(job.schedule), request);
-  schedule.slice_shares.clear();  // equal ones
+  schedule.slice_shares.clear();  // equal slices
   return schedule;
 }
 

@@ -28,7 +28,7 @@ bool in_step(const Job& job);
 std::set<int> pools_in_use(const Job& job);
 int slowest_pool(const Job& job);
 
-// All replicas as if they were on these pools: [pipeline rank].
+// All replicas, as if they were on these pools; `pools`: [pipeline rank].
 ReplicaKind kind_on(const Job& job, std::vector<int> pools);
 // The job as seen by the GPUs of one of pools_in_use().
 Job seen_from(const Job& job, int pool);

@@ -18,7 +18,7 @@ class PackCosts {
   PackCosts(const Job& job, const LengthCosts& costs, const LengthPlan& plan,
             const std::vector<int>& lengths);
 
-  // Result: [stage of the model * slices + slice].
+  // The result is indexed by [stage of the model * slices + slice].
   std::vector<ChunkCost> of(const PackPass& pass) const;
   // [stage of the model] The average over packs: it has their mean time, and the memory of the
   // fullest.

@@ -31,7 +31,7 @@ class ActionCosts {
   double freed_bytes(const Action& action) const;      // when it ends
 
  private:
-  bool keeps_all(const Action& action) const;  // although other stages recompute
+  bool keeps_all(const Action& action) const;  // its stage does not recompute, but others do
 
   const Schedule& schedule_;
   const std::vector<ChunkCost>& units_;

@@ -18,7 +18,7 @@ constexpr double kRounding = 1e-9;
 
 // ---- the rounds of an action ----
 
-// Appends `times` equal layers; `last`: no further layer follows the one that the pass leaves.
+// Appends `times` equal layers; `last`: they end the pass, so no next layer hides the last rounds.
 void append_layers(const std::vector<InnerRound>& layer, int times, bool last,
                    std::vector<InnerRound>& to) {
   for (int i = 0; i < times; ++i) {
@@ -56,7 +56,7 @@ std::vector<CostPart> merged(const std::vector<CostPart>& parts) {
   return sum;
 }
 
-// The parts without the time that rounds leave exposed, which they contain.
+// Subtracts from the parts the exposed time of the rounds, which they contain.
 void take_off(const std::vector<InnerRound>& rounds, std::vector<CostPart>& parts) {
   const double all_s = total_seconds(parts);
   for (const InnerRound& round : rounds) {
@@ -72,7 +72,7 @@ void take_off(const std::vector<InnerRound>& rounds, std::vector<CostPart>& part
   std::erase_if(parts, [&](const CostPart& part) { return part.seconds <= 1e-15 * all_s; });
 }
 
-// Whether both take as long as one round with the sum of both, also if kernels become longer.
+// Whether one round with the sum of both takes as long as both, even if kernels become slower.
 bool add_up(const InnerRound& a, const InnerRound& b) {
   const auto of_one_kind = [](const InnerCollective& one, const InnerCollective& other) {
     return one.group == other.group && one.kind == other.kind && one.origin == other.origin &&
@@ -98,7 +98,7 @@ void add(const InnerRound& other, InnerRound& sum) {
   }
 }
 
-// One round for all that add up.
+// Merges rounds that add up into one.
 std::vector<InnerRound> summed(const std::vector<InnerRound>& rounds) {
   std::vector<const InnerRound*> firsts;
   std::vector<InnerRound> sums;
@@ -151,8 +151,8 @@ std::vector<ActionStep> steps_of(const std::vector<InnerRound>& rounds, double c
 
 // The exchanges of a pass, round by round, that kernels of another action can hide.
 struct Hideable {
-  std::vector<ActionStep> steps;  // collectives and later alone
-  bool alike = true;              // all take as long
+  std::vector<ActionStep> steps;  // with only `collectives` and `later`
+  bool alike = true;              // all take equally long
 };
 
 Hideable hideable(const std::vector<InnerRound>& rounds) {
@@ -276,7 +276,7 @@ InnerTasks inner_tasks(const Job& job, const std::vector<ChunkRounds>& units) {
   const bool closed = job.communication.fidelity == Fidelity::closed;
   if (form == InnerForm::folded || (form == InnerForm::automatic && closed)) return {};
   InnerTasks all;
-  InnerTasks leaving;  // their node
+  InnerTasks leaving;  // categories that leave the node
   bool hides_part = false;
   for (const ChunkRounds& chunk : units) {
     for (const LayerRounds& layers : chunk) {
@@ -321,7 +321,7 @@ std::vector<ActionStep> part_of(std::span<const ActionStep> steps, double from, 
   double begin_s = 0;
   for (const ActionStep& step : steps) {
     const double step_s = seconds_of(step);
-    // By share of the step's time. A step without time goes with the step before it.
+    // A step is cut by share of its time. A step without time goes with the step before it.
     const double first = step_s > 0 ? std::max(0.0, (from * all_s - begin_s) / step_s) : 0;
     const double last = step_s > 0 ? std::min(1.0, (to * all_s - begin_s) / step_s) : 1;
     const bool within = step_s > 0 || (begin_s >= from * all_s && begin_s < to * all_s);
@@ -407,7 +407,7 @@ SteppedAction ActionSteps::of_pair(const Action& forward, const Action& backward
   }
   take_off(rounds[0], ahead);
   take_off(exchanges[0], ahead);
-  if (!tasks_.ep) {  // what is left of the exchange stands in the backward's steps
+  if (!tasks_.ep) {  // the backward's steps contain the exposed exchange
     std::erase_if(ahead, [](const CostPart& part) { return part.category == Category::ep; });
   }
   const double ahead_s = total_seconds(ahead);

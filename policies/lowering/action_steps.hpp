@@ -22,8 +22,8 @@ struct InnerTasks {
   bool tp = false;
   bool cp = false;
   bool ep = false;
-  // Ranks of a group stay together once they have begun together, so rounds of an action that are
-  // of one kind become one, unless it is cut into segments or overlaps another action.
+  // Ranks of a group that begin together stay together, so an action's rounds of one kind are
+  // merged, unless the action is cut into segments or overlaps another action.
   bool together = false;
 
   bool any() const { return tp || cp || ep; }
@@ -32,10 +32,11 @@ struct InnerTasks {
   void add(const InnerTasks& other);
 };
 
-// By communication.inner. Automatic: collectives that leave a node or share links inside it. Inside
-// an NVSwitch domain each GPU has its own port, so the closed form is exact, except on slow nodes,
-// whose longer kernels hide more, and where ranks of a group get their input at different times:
-// there they are tasks of ranks that stay together. `units`: unit_rounds().
+// The collectives that become tasks, by communication.inner. Automatic: those that leave a node or
+// share links inside it. Inside an NVSwitch domain each GPU has its own port, so the closed form is
+// exact, except on slow nodes, whose longer kernels hide more, and where ranks of a group get their
+// input at different times: there they are tasks of ranks that stay together. `units`:
+// unit_rounds().
 InnerTasks inner_tasks(const Job& job, const std::vector<ChunkRounds>& units);
 
 struct ActionStep {
@@ -45,20 +46,20 @@ struct ActionStep {
   // Issued at the same time, but awaited only when the rank's next action ends: other passes hide
   // them.
   std::vector<InnerCollective> later = {};
-  // In parallel: compute of the action, or steps of the action it is paired with.
+  // What runs in parallel: compute of the action, or steps of the action it is paired with.
   double beside_s = 0;
   std::vector<ActionStep> beside = {};
 };
 
-// On an idle network.
+// How long steps take on an idle network.
 double seconds_of(const ActionStep& step);
 double seconds_of(std::span<const ActionStep> steps);
 
-// The sub-sequence of steps between two fractions of their total time.
+// Returns the steps between two fractions of their total time; steps at the ends are cut.
 std::vector<ActionStep> part_of(std::span<const ActionStep> steps, double from, double to);
 
 struct SteppedAction {
-  // total compute of the steps, and collectives that do not become tasks
+  // Total compute of the steps, including collectives that do not become tasks.
   std::vector<CostPart> compute;
   std::vector<ActionStep> steps;
 };
@@ -79,7 +80,7 @@ class ActionSteps {
  private:
   // The rounds that become tasks.
   struct Rounds {
-    std::vector<InnerRound> repeated;  // by recomputation, which overlapped pairs do not hide
+    std::vector<InnerRound> repeated;  // by recomputation; overlapped pairs do not hide them
     std::vector<InnerRound> own;
   };
   Rounds rounds_of(const Action& action) const;

@@ -10,9 +10,9 @@
 
 namespace windtunnel {
 void for_each_index(size_t count, int threads, const std::function<void(size_t)>& work) {
-  // Iterations are simulated in forked children. glibc's malloc() can be used there whatever other
-  // threads were doing, that of AddressSanitizer waits for ever for one that held its lock (GCC
-  // 12); ThreadSanitizer looks at the threads.
+  // Iterations are simulated in forked children. There glibc's malloc() works whatever other
+  // threads were doing at the fork, but AddressSanitizer's hangs if a thread held its lock (GCC
+  // 12). ThreadSanitizer needs the threads, because it checks them.
   if (kAddressSanitizer) threads = 1;
   if (threads <= 0) threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   std::vector<std::exception_ptr> failures(count);

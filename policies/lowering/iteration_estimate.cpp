@@ -93,7 +93,7 @@ class Estimator {
            offload_of(job_).any() || (job_.filling && is_needed(*job_.filling));
   }
 
-  // The step if data parallelism and the optimizer run beside the pipeline.
+  // The step if data parallelism and the optimizer run in parallel to the pipeline.
   double whole_s(SideStreams beside, std::vector<double>* ends_s) {
     CollectivesBeside collectives;
     if (data_.active() && !data_.has_second_channel()) {
@@ -106,7 +106,7 @@ class Estimator {
     return evaluate_schedule(schedule_, costs_, beside, ends_s).makespan_s;
   }
 
-  // For features that the maps cannot express: evaluates the Plan itself.
+  // Evaluates the Plan itself, for features that the maps cannot express.
   IterationEstimate of_plan() const {
     Job closed = job_;
     closed.communication.fidelity = Fidelity::closed;
@@ -179,7 +179,7 @@ class Estimator {
     for (int stage = 0; stage < schedule_.stages(); ++stage) {
       const int at = schedule_.model_stage(stage);
       for (int slice = 0; slice < schedule_.slices; ++slice) {
-        // The tensor has the size that the stage before the boundary gave it.
+        // The boundary tensor has the size that the earlier of its two stages gave it.
         const auto bytes = [&](int producer) {
           return prepared_.units[std::size_t(producer) * schedule_.slices + slice].boundary_bytes;
         };
@@ -267,7 +267,7 @@ class Estimator {
     return costs_[std::size_t(schedule_.model_stage(stage)) * schedule_.slices + slice];
   }
 
-  // When a first forward ends that could start when the gathers are issued.
+  // End of a first forward that could start when the gathers are issued.
   double gathered_end_s(const Segments& segments, int stage, double action_s) const {
     double end_s = 0;
     for (std::size_t i = 0; i < segments.size(); ++i) {
@@ -326,7 +326,7 @@ class Estimator {
     IterationEnd end;
     end.reductions_s.assign(layout_.pp, 0);
     for (int s = 0; s < schedule_.stages(); ++s) {
-      // Two channels run on beside each other over the stages of a rank: least_s() takes the
+      // With two channels the reductions of a rank's stages may overlap, so least_s() takes the
       // longest.
       double& reductions_s = end.reductions_s[rank_of(s)];
       const double at_end_s = seconds_of(data_.stage(s).at_end);
@@ -340,7 +340,7 @@ class Estimator {
       end.partner_s.push_back(partner.rank == rank ? 0
                                                    : collective_s(CollectiveKind::all_reduce,
                                                                   partner.shape, partner.bytes));
-      // least_s() leaves an update out that may run on the host, beside other work.
+      // least_s() omits an update that may run on the host in parallel to other work.
       const double updated_s = offload_of(job_).any() ? 0 : total_seconds(optimizers_[rank]);
       end.optimizer_s.push_back(slowdown_[rank] * updated_s);
     }
@@ -404,7 +404,7 @@ class Estimator {
       estimate.origin_s[static_cast<int>(origin)] += seconds;
     };
     add_work(rank, add);
-    // Other ranks' work makes the bubble, and it is known as well as this rank's.
+    // The bubble is other ranks' work, so its origins are those of this rank's work.
     const double bubble_s = pipeline.makespan_s - pipeline.busy_s[rank];
     estimate.seconds[static_cast<int>(Category::pp)] += bubble_s;
     if (pipeline.busy_s[rank] > 0) {
@@ -457,16 +457,16 @@ class Estimator {
   const std::vector<StageCost> costs_;             // [stage of the model * slices + slice]
   const std::vector<double> slowdown_;             // [pipeline rank]
   const std::vector<StageTimes> times_;            // [stage * slices + slice]
-  std::vector<StageMaps> maps_;                    // that differ
+  std::vector<StageMaps> maps_;                    // distinct ones
   std::vector<std::vector<CostPart>> optimizers_;  // [pipeline rank] the step of its optimizer
   // [stage][segment of its first forward] Time from the issue of its gathers until they are done.
   std::vector<std::vector<double>> gathered_s_;
 };
 
-// The job as if all replicas were of this kind, so that all members of a group run the same.
+// The iteration if all replicas were of this kind, so that all members of a group run the same.
 PreparedIteration alone(const Job& job, const ReplicaCosts& kind,
                         const PreparedIteration& prepared) {
-  ReplicaCosts of_all = kind;  // with its pools, which what it copies to the host goes by
+  ReplicaCosts of_all = kind;  // keeps the pools, which determine its copies to the host
   of_all.members = whole_pipeline_rank(job.layout);
   return {.schedule = kind.schedule,
           .chunks = kind.chunks,

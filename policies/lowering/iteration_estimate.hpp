@@ -21,7 +21,7 @@ struct IterationEstimate {
   // messages add to it, without data parallelism. dp: what data parallelism adds: gathers,
   // reductions, norm and slowed kernels.
   std::array<double, kCategories> seconds{};
-  OriginShares origin_s{};  // the same by origin
+  OriginShares origin_s{};  // these seconds by origin
 };
 // `undisturbed` estimates the job without offload, input and filling. These are then added one by
 // one; each accounts for the increase of `step_s` over the job with only those before it.
@@ -32,9 +32,10 @@ IterationEstimate estimate_with_rest(
 // Estimates a job whose micro-batches all have the same length; policies/iteration.hpp handles any
 // job.
 IterationEstimate estimate_microbatches(const Job& job, const PreparedIteration& prepared);
-// This is only its step_s, without attribution.
+// Returns only step_s of estimate_microbatches(), without attribution.
 double microbatches_step_s(const Job& job, const PreparedIteration& prepared);
-// The same; nothing if a lower bound of it, known before its Plan is made, is `too_long`.
+// Returns the same, or nothing if a lower bound of it, known before its Plan is made, is
+// `too_long`.
 using TooLong = std::function<bool(double least_s)>;
 std::optional<double> microbatches_step_s_unless(const TooLong& too_long, const Job& job,
                                                  const PreparedIteration& prepared);

@@ -45,8 +45,8 @@ StridedGroups inner_groups(const Job& job, InnerGroup group, int members) {
   return {};
 }
 
-// Consecutive ranks whose collectives are part of their passes' time, so that they share one pace;
-// collectives that are tasks synchronise ranks themselves.
+// The number of consecutive ranks that have one pace because the time of their passes contains
+// their collectives; collectives that are tasks synchronise ranks themselves.
 int ranks_of_one_pace(const Layout& layout, const InnerTasks& inner) {
   int ranks = layout.tp;
   if (layout.cp > 1 && !inner.cp) {
@@ -73,7 +73,7 @@ struct ReplicaContexts {
       if (context.input) context.input->of_unit = own.samples;
       if (!own.packed()) {
         rounds.push_back(unit_rounds(job, own.kind, own.schedule));
-      } else {  // collectives of packs are seconds of their passes
+      } else {  // the time of a pack's passes contains its collectives
         add_meetings(own, context);
       }
     }
@@ -127,9 +127,9 @@ struct ReplicaContexts {
                                   geometry);
   }
 
-  std::deque<Job> jobs;                   // of `exchanges`
+  std::deque<Job> jobs;                   // the jobs of `exchanges`
   std::deque<DataParallel> exchanges;     // one for each kind of rank with copies of its own
-  std::deque<IterationContext> contexts;  // which cannot be moved
+  std::deque<IterationContext> contexts;  // a deque, because they cannot be moved
   std::deque<std::vector<ChunkRounds>> rounds;
   InnerTasks inner;
 };
@@ -205,7 +205,7 @@ class MeetingGroups {
   }
 
  private:
-  // There is one for each rank of tp.
+  // Index of the first group of these GPUs; there is one group for each rank of tp.
   std::int32_t first_of(int pp, const MeetingGpus& gpus) {
     const auto [known, is_new] =
         known_.try_emplace({pp, gpus.first, gpus.count}, std::int32_t(plan_.groups.size()));

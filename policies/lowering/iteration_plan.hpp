@@ -17,7 +17,7 @@ namespace windtunnel {
 // iteration; the end of the last iteration waits for it.
 struct OuterWindow {
   int level = 0;
-  // the exchange's share, if the Plan has only some of the iterations that hide it
+  // the part of the exchange that counts, if the Plan has only some of the iterations that hide it
   double share = 1;
 };
 
@@ -28,7 +28,7 @@ struct IterationPlanOptions {
   std::vector<int> due_snapshots = {};
   int draw = 0;  // of the machine's jitter
   std::optional<OuterWindow> outer = {};
-  // Samples are loaded in the time that this takes when nothing else runs: for closed forms.
+  // Loading of samples takes as long as when nothing else runs: for closed forms.
   bool input_alone = false;
 };
 

@@ -47,7 +47,8 @@ Schedule imported_schedule(const Job& job) {
   return job.schedule.defer_weights ? with_deferred_weights(schedule) : schedule;
 }
 
-// Generators know no units, so a message of theirs would give bare numbers.
+// This is not checked by the generators, because they do not know units: their message would have
+// bare numbers.
 void check_memory_limit(const ScheduleKind& kind, const ScheduleRequest& request) {
   if ((kind.knobs & kMemoryLimit) == 0 || request.memory_limit == 0) return;
   constexpr double kSlack = 1 + 1e-9;
@@ -95,7 +96,7 @@ double activation_room_bytes(const Job& job, const std::vector<ChunkCost>& chunk
   double room = std::numeric_limits<double>::infinity();
   const std::vector<double> none(static_cast<std::size_t>(job.layout.pp), 0);
   for (const GpuMemory& memory : gpu_memory(job, chunks, none)) {
-    // Fragmentation is a share of what is allocated, activations among it.
+    // Fragmentation is a share of the allocated memory, which includes activations.
     const double fragments = memory.allocated() > 0 ? memory.fragmentation / memory.allocated() : 0;
     const double allocatable =
         (usable_bytes(job.cluster.node.gpu) - memory.framework) / (1 + fragments);

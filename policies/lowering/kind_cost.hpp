@@ -12,9 +12,9 @@
 
 namespace windtunnel {
 
-// [stage of the model] its pool; for a stage on two pipeline ranks the slower one.
+// Returns the pool of each stage of the model; a stage on two pipeline ranks has the slower pool.
 std::vector<int> pools_of_stages(const Job& job, const ReplicaKind& kind, const Schedule& schedule);
-// Before a schedule exists: stages in a loop.
+// Before a schedule exists, this assumes that stages go round the pipeline ranks in a loop.
 std::vector<int> pools_of_stages(const Job& job, const ReplicaKind& kind);
 
 // The costs of each stage, taken from `of_pool(pool)`, [stage * slices + slice].

@@ -138,7 +138,8 @@ class Builder {
     if (tier.coordination_s > 0) add_coordination(tier, optimizer_, tasks_);
   }
 
-  // Every rank updated its shard; the whole weights come back before the forwards that need them.
+  // Gathers the whole weights after every rank has updated its shard, before the forwards that need
+  // them.
   void gather_parameters() {
     gathered_.assign(ctx_.schedule.stages(), {});
     for (const int stage : stages_) {
@@ -194,7 +195,7 @@ class Builder {
     }
     const double ahead_s = dispatch_ahead_s(job_, ctx_.schedule, rank_);
     const double between_s = dispatch_between_s(job_);
-    // What all ranks wait for must end before the next program is dispatched.
+    // The next program is dispatched after what all ranks wait for.
     const bool awaited = outer_ >= 0 && ctx_.options.iterations == 1;
     const TaskIndex ended = awaited ? outer_ : optimizer_;
     if (ahead_s + between_s > 0) optimizer_ = tasks_.dispatch(ahead_s, between_s, ended);
@@ -260,12 +261,12 @@ class Builder {
       append_pieces(task, *kept_pieces_.back(), *second);
     }
     send_from(action, kSend);
-    // Both messages wait for their receivers at once.
+    // The two messages of a pair wait for their receivers at the same time.
     if (second != nullptr) send_from(*second, synchronous ? kSendBack : kSend);
   }
 
-  // Ranks that share sequences begin their passes together. On one stage a backward pass follows
-  // its forward at once, which all have begun together.
+  // Ranks that share sequences begin their passes together. With a single stage a backward pass
+  // directly follows its forward, so only the forward has a rendezvous.
   void meet_others(const Action& action, Task& task) {
     if (ctx_.rendezvous.empty()) return;
     const bool meets = action.kind == ActionKind::forward ||

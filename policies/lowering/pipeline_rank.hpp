@@ -22,7 +22,7 @@
 
 namespace windtunnel {
 
-// Common data of all pipeline ranks of an iteration, or of some of its replicas.
+// All pipeline ranks of an iteration, or of some of its replicas, share these data.
 struct IterationContext {
   // Keeps references. `data_parallel`: for this schedule, or for another with the same stages.
   IterationContext(const Job& job, const Schedule& schedule, const std::vector<ChunkCost>& chunks,

@@ -54,7 +54,7 @@ Schedule in_a_row(Schedule schedule) {
   return schedule;
 }
 
-// Not every order of actions works if ranks wait for their receivers or, in the middle, for a
+// Some orders of actions deadlock if ranks wait for their receivers or, between iterations, for a
 // partner's gradients.
 void check_waits(const Job& job, const PreparedIteration& prepared) {
   const Schedule& schedule = prepared.schedule;
@@ -115,7 +115,8 @@ void add_compressor(const Job& job, const PreparedIteration& prepared,
   }
 }
 
-// State of the compressors of outer exchanges, in addition to the weights of the last one.
+// Adds the compressor state of outer exchanges; the weights of the last exchange are counted
+// elsewhere.
 void add_outer_compressors(const Job& job, const PreparedIteration& prepared,
                            std::vector<GpuMemory>& memory) {
   const auto compressed = [](const SyncLevel& level) { return compresses(level.compressor); };
@@ -129,7 +130,7 @@ void add_outer_compressors(const Job& job, const PreparedIteration& prepared,
   }
 }
 
-// [pipeline rank] Peak of its activations in a tier outside the GPU.
+// Returns each pipeline rank's peak bytes of activations in a tier outside the GPU.
 std::vector<double> offloaded_peaks(const PreparedIteration& prepared) {
   std::vector<StageCost> costs;
   for (const ChunkCost& unit : prepared.units)
@@ -274,7 +275,7 @@ void keep_tightest(const Job& job, const std::vector<GpuMemory>& own,
 }
 
 LeastIteration least_microbatches(const Job& job) {
-  if (!job.cluster.pools.empty()) return {};  // how they share the work is not known
+  if (!job.cluster.pools.empty()) return {};  // how nodes share the work is not known yet
   const std::vector<ChunkCost> chunks = chunk_costs(job);
   double unit_s = 0;
   std::vector<double> activations(job.layout.pp, 0.0);

@@ -31,7 +31,7 @@ struct MeetingGpus {
 // same packs of unequal sequences.
 struct ReplicaCosts {
   std::string name;  // "replicas 0 to 3"
-  // Packs: all replicas, as if all were on the pools of these GPUs.
+  // With packs these are all replicas, as if all were on the pools of these GPUs.
   ReplicaKind kind;
   Schedule schedule;
   std::vector<ChunkCost> chunks;  // [stage of the model] on the pools of `kind`

@@ -30,7 +30,7 @@ class StepTasks {
     for (const ActionStep& step : steps) add(step, longer_ * seconds_of(step));
   }
 
-  // The piece that comes before every other piece.
+  // Ends the action with a piece that waits for all awaited collectives, and frees its memory.
   TaskIndex finish() {
     if (last_ < 0 || !awaited_.empty()) piece(0);
     tasks_.set_free_bytes(last_, whole_.free_bytes);
@@ -44,7 +44,8 @@ class StepTasks {
     compute(step.compute_s + longer_s);
     std::vector<TaskIndex> before = awaited_;
     if (last_ >= 0) before.push_back(last_);
-    // The steps beside them may have such collectives of their own, which do not wait for these.
+    // Steps that overlap this one may have collectives that are awaited earlier, so this step's
+    // must not run before them on the same stream.
     const Stream stream = step.beside.empty() ? Stream::awaited : Stream::later;
     const std::vector<TaskIndex> ends = issue(step.collectives, step.category, stream, before);
     const std::vector<TaskIndex> later = issue(step.later, step.category, Stream::later, before);
@@ -73,7 +74,7 @@ class StepTasks {
     return tasks_.append_inner(std::move(task), collective, category, stream);
   }
 
-  // "F0.3", then "F0.3 1": the second piece.
+  // The first piece is named "F0.3", the second "F0.3 1".
   std::string name() const {
     return pieces_ == 0 ? whole_.name : fmt::format("{} {}", whole_.name, pieces_);
   }
@@ -104,7 +105,7 @@ class StepTasks {
   const double longer_;  // per second of a step
   RankTasks& tasks_;
   std::vector<TaskIndex>& later_;
-  std::vector<TaskIndex> awaited_;  // by the next piece
+  std::vector<TaskIndex> awaited_;  // collectives that the next piece awaits
   Task piece_;                      // what all pieces have in common
   TaskIndex last_ = -1;
   int pieces_ = 0;

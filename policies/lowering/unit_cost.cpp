@@ -8,7 +8,7 @@
 namespace windtunnel {
 namespace {
 
-// [stage of the model]
+// [stage of the model] Whether it has recompute actions.
 std::vector<bool> recomputed_stages(const Schedule& schedule) {
   std::vector<bool> recomputed(schedule.model_stages(), false);
   for (const auto& actions : schedule.actions) {

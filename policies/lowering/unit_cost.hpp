@@ -23,7 +23,7 @@ namespace windtunnel {
 std::vector<ChunkCost> unit_costs(const Job& job, const Schedule& schedule,
                                   const std::vector<ChunkCost>& chunks);
 
-// The same for communication inside a replica.
+// Returns the communication inside a replica with the same indices.
 std::vector<ChunkRounds> unit_rounds(const Job& job, const Schedule& schedule);
 
 // `chunks` for gpu_memory(), with a stage's activations of a micro-batch (all its slices) and the

@@ -47,7 +47,7 @@ ReplicaAxis sync_axis(int level) {
 struct OuterExchange::Part {
   std::vector<TensorShape> shapes;
   double elements = 0;
-  ReplicaAxis axis = ReplicaAxis::island_peers;  // with whom
+  ReplicaAxis axis = ReplicaAxis::island_peers;  // groups that exchange it
   int copies = 1;  // ranks of the island that divide the same parameters
   ReplicaAxis copies_axis = ReplicaAxis::dense_across;
 };
@@ -104,9 +104,9 @@ Transfer OuterExchange::collective(int pp, ReplicaAxis axis, CollectiveKind kind
   return {.axis = axis, .kind = kind, .bytes = bytes, .seconds = seconds, .algorithm = algorithm};
 }
 
-// Sends to the neighbours in a graph, each as a single partner would be served. A ring's neighbours
-// are served one after the other; an exponential graph's are those of recursive doubling; a random
-// graph's are drawn anew every time, so that all receive equally much on average.
+// Sends to the neighbours in a graph; each message is a send to a single partner. A ring's
+// neighbours are served one after the other; an exponential graph's are those of recursive
+// doubling; a random graph is drawn anew every time, so that all receive equally much on average.
 std::vector<Transfer> OuterExchange::gossip(const Part& part, int level, int pp,
                                             double message_bytes) const {
   const SyncLevel& of_level = job_.sync[level];

@@ -40,7 +40,7 @@ class Snapshot {
   SnapshotEnd add(TaskIndex after) {
     const PlaceTraits& place = traits_of(tier_);
     if (!place.copied) return {};
-    // In chunks: each encoded chunk is sent while the next is encoded.
+    // Data moves in chunks: each encoded chunk is sent while the next is encoded.
     const TaskIndex encoded_on_gpu =
         tier_.code.on_gpu && bytes_.parity > 0 ? encode_on_gpu(after) : after;
     SnapshotEnd end;

@@ -78,7 +78,7 @@ void check_code(const SnapshotTier& tier, int nodes) {
   }
 }
 
-// The copy is still there when the trainers have ended.
+// Whether the copy still exists after the trainers have ended.
 bool outlives_trainer(const SnapshotTier& tier) {
   return !traits_of(tier).of_process || tier.keeper_process;
 }

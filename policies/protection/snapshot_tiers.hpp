@@ -16,7 +16,7 @@ namespace windtunnel {
 
 inline constexpr int kNoTier = -1;
 
-// "host-memory", "peers", "local-disk", "storage", "replicas"
+// Returns "host-memory", "peers", "local-disk", "storage" or "replicas".
 std::string tier_name(const SnapshotTier& tier);
 
 // Groups of `size` nodes that are `stride` apart. Remaining nodes at the end join the last complete
@@ -30,11 +30,11 @@ struct NodeGroups {
   int members_of(int group) const;  // size, or more with nodes left over
 };
 
-// What destroys the copies of a tier in a campaign.
+// Which losses the copies of a tier survive in a campaign.
 struct TierProtection {
   bool everything = false;  // survives everything: storage
   bool trainer = false;     // survives the crash of a trainer
-  bool keeper = false;      // and of a keeper process
+  bool keeper = false;      // survives the crash of a keeper process
   bool node = false;        // its data is lost with a node
   NodeGroups groups{};
   int tolerated = 0;  // number of lost nodes per group that it survives
@@ -53,7 +53,7 @@ TierProtection protection_of(const SnapshotTier& tier, int nodes, const NodeGrou
 // copy was complete.
 bool survives_nodes(const TierProtection& protection, std::span<const int> lost_nodes);
 
-// Whether it survives this end of the trainers, regardless of lost nodes.
+// Whether the tier survives this end of the trainers, regardless of lost nodes.
 bool survives_end(const TierProtection& protection, const FailureClass& failure_class);
 
 // Throws Error if a planned stop has no copy that survives it, since it would lose the whole run;

@@ -1,4 +1,4 @@
-// Forwards and backwards alternate in 1F1B and its descendants: the part that they share.
+// The part that 1F1B and its descendants share: forwards and backwards that alternate.
 #pragma once
 
 #include <vector>

@@ -10,20 +10,20 @@
 namespace windtunnel {
 namespace {
 
-// What one rank does in a unit of p micro-batches, half of them each way. `half`: p / 2. `lone`:
-// how many passes of the direction that enters nearer go before the other direction's first
-// arrives.
+// The order of one rank in a unit of p micro-batches, half of them in each direction. `half`: p /
+// 2. `lone`: how many passes of the direction that enters nearer to this rank run before the first
+// pass of the other direction arrives.
 struct UnitOrder {
   int half;
   int lone;
 
   struct Pass {
     bool nearer;  // of the direction that enters nearer to this rank
-    bool later;   // forward: of the chunk on the way back; backward: of the one on the way out
-    int index;    // within the unit, of its direction
+    bool later;   // forward: of the chunk on the way back; backward: of the chunk on the way out
+    int index;    // of the micro-batch within the unit and its direction
   };
 
-  // The same for forwards and backwards, for the V is symmetric.
+  // Forwards and backwards have the same order, because the V is symmetric.
   std::vector<Pass> passes() const {
     std::vector<Pass> order;
     for (int i = 0; i < lone; ++i) order.push_back({true, false, i});
@@ -72,7 +72,7 @@ class Merge {
 
 }  // namespace
 
-// Units of p micro-batches one behind the other. Micro-batches 0 to m/2 - 1 enter at rank 0
+// Runs units of p micro-batches one after another. Micro-batches 0 to m/2 - 1 enter at rank 0
 // (direction 0), the others at rank p - 1.
 Schedule generate_bitpipe(const ScheduleRequest& request) {
   require_chunks("bitpipe", request, 2, 2);

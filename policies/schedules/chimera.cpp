@@ -10,13 +10,14 @@
 
 namespace windtunnel {
 
-// Each direction runs 1F1B with a slot free behind every pass, which the other direction's passes
-// fill: over an even number of ranks they have the other parity. What a rank does in slot t it does
-// in slot t + 2p for the next unit of p micro-batches, so concatenated units close up without a gap
-// where passes last a slot each. With a group of 2 a slot holds the passes of two micro-batches:
-// the paper's forward doubling, or of halves of one its backward halving. Where a backward lasts
-// two forwards that closes the gaps between units, for twice the activations. Micro-batches 0 to
-// m/2 - 1 enter at rank 0 (direction 0), the others at rank p - 1.
+// Each direction runs 1F1B with a free slot after every pass, which a pass of the other direction
+// fills: with an even number of ranks, one direction has the even slots of a rank and the other the
+// odd ones. A rank repeats the actions of slot t in slot t + 2p for the next unit of p
+// micro-batches, so units join without a gap if every pass takes one slot. With a group of 2 a slot
+// holds the passes of two micro-batches (the paper's forward doubling) or of two halves of one (its
+// backward halving). If a backward takes as long as two forwards, this closes the gaps between
+// units, for twice the activations. Micro-batches 0 to m/2 - 1 enter at rank 0 (direction 0), the
+// others at rank p - 1.
 Schedule generate_chimera(const ScheduleRequest& request) {
   require_chunks("chimera", request, 1, 1);
   const int ranks = request.ranks;

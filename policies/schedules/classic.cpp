@@ -1,6 +1,7 @@
-// GPipe (Huang et al., NeurIPS 2019, arXiv 1811.06965), 1F1B (Narayanan et al., ICML 2021, arXiv
-// 2006.09503), eager 1F1B (Zhuang et al., MLSys 2023, arXiv 2211.05322), 2BP (Rae et al., arXiv
-// 2405.18047) and Megatron-LM's interleaved 1F1B (Narayanan et al., SC 2021, arXiv 2104.04473).
+// Makes the schedules GPipe (Huang et al., NeurIPS 2019, arXiv 1811.06965), 1F1B (Narayanan et al.,
+// ICML 2021, arXiv 2006.09503), eager 1F1B (Zhuang et al., MLSys 2023, arXiv 2211.05322), 2BP (Rae
+// et al., arXiv 2405.18047) and Megatron-LM's interleaved 1F1B (Narayanan et al., SC 2021, arXiv
+// 2104.04473).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +13,7 @@
 namespace windtunnel {
 namespace {
 
-// Forwards ahead of the first backward by rank, then one forward, one backward.
+// Each rank runs its warm-up forwards, then one forward and one backward in turn.
 Schedule one_forward_one_backward(std::string_view name, const ScheduleRequest& request,
                                   int ahead_per_rank) {
   require_chunks(name, request, 1, 1);
@@ -31,8 +32,7 @@ Schedule one_forward_one_backward(std::string_view name, const ScheduleRequest& 
   return schedule;
 }
 
-// Whether groups deadlock depends on p, m, v and the group in no simple way, so each order is
-// tried.
+// There is no simple rule for which p, m, v and group deadlock, so the order is evaluated.
 void require_groups_fill(const Schedule& schedule, int group) {
   try {
     evaluate_schedule(schedule, std::vector<StageCost>(schedule.stages()), 0);
@@ -67,8 +67,8 @@ Schedule generate_1f1b(const ScheduleRequest& request) {
   return one_forward_one_backward("1f1b", request, 1);
 }
 
-// A forward and a backward of the neighbour lie between those of a rank, so that the messages of
-// both directions pass while the rank computes.
+// Two warm-up forwards per later rank, instead of one, give each message time to travel while the
+// rank computes.
 Schedule generate_eager_1f1b(const ScheduleRequest& request) {
   return one_forward_one_backward("eager-1f1b", request, 2);
 }
@@ -78,10 +78,10 @@ Schedule generate_2bp(const ScheduleRequest& request) {
 }
 
 // Megatron-LM: micro-batches go in groups (of p, unless asked otherwise) through chunk 0, then the
-// same group through chunk 1, and so on; backwards take the same order with the chunks reversed.
-// Where the group does not divide m the last one is smaller, which lengthens the bubble and, with
-// few micro-batches in it, deadlocks. torch takes groups of m / max(1, m / p), which must be whole,
-// and so never has a smaller one: ask for that group to have its order.
+// same group through chunk 1, and so on; backwards take the same order with the chunks reversed. If
+// the group does not divide m, the last group is smaller, which lengthens the bubble and, if it is
+// too small, deadlocks. torch uses groups of m / max(1, m / p), which must be whole, so its last
+// group is never smaller; schedule.group can be set to this size.
 Schedule generate_interleaved(const ScheduleRequest& request) {
   const int ranks = request.ranks;
   const int microbatches = request.microbatches;

@@ -18,9 +18,9 @@ struct Lane {
   int backward = 0;  // next unit to go back
 };
 
-// The eight phases. Lane 0 is the one whose first stages are nearer, lane 1 the other. `depth`:
-// ranks from where lane 0 enters to the one in the middle (of a V: to its bottom); `place`: of this
-// rank among them; `units`: of each lane.
+// The eight phases of a rank. Lane 0 is the stream that enters nearer to it, lane 1 the other.
+// `depth`: ranks from lane 0's entry to the middle (in a V: to the bottom); `place`: this rank's
+// index among them; `units`: number per lane.
 class DualOrder {
  public:
   DualOrder(Lane lane_0, Lane lane_1, std::vector<Action>& actions)
@@ -39,7 +39,8 @@ class DualOrder {
       forward(1);
     }
     for (int i = 0; i < units - 2 * depth + place + 1; ++i) {
-      // In the middle the first backward waits for the forward just done: nothing to overlap.
+      // On the middle rank the first backward needs the forward that has just run, so they cannot
+      // overlap.
       const bool alone = i == 0 && above == 0;
       pair(0, 1, !alone);
       pair(1, 0);
@@ -48,7 +49,7 @@ class DualOrder {
       backward(1);
       pair(1, 0);
     }
-    // The later half without the weight gradients: they fill the drain.
+    // The later half runs only input gradients: the weight gradients fill the drain.
     for (int i = 0; i < 2 * (place + 1); ++i) {
       const int lane = 1 - i % 2;
       i <= place ? backward(lane) : backward_input(lane);

@@ -23,7 +23,8 @@ enum class Prefer {
 
 // Lists each rank's passes as they would run if a forward took one tick and a backward two: a rank
 // that is free takes a backward before a forward, the oldest micro-batch's first, and at most p
-// micro-batches are under way. One is in one place at a time, so it stands for its pass.
+// micro-batches are in flight. A micro-batch runs one pass at a time, so its index identifies the
+// pass.
 class WaveOrder {
  public:
   WaveOrder(Schedule& schedule, Prefer prefer)
@@ -34,7 +35,7 @@ class WaveOrder {
         ready_(schedule.ranks),
         free_(schedule.ranks, true) {}
 
-  // Adds micro-batches `first` to `last` - 1 behind all earlier ones. Returns the ticks.
+  // Adds micro-batches `first` to `last` - 1 after all earlier ones. Returns the number of ticks.
   int add(int first, int last) {
     int next = first;
     while (next < std::min(first + schedule_.ranks, last)) arrive(next++);
@@ -92,8 +93,8 @@ class WaveOrder {
 
 }  // namespace
 
-// Flights of p micro-batches one behind the other, or one stream of them, whichever takes fewer
-// ticks.
+// Runs flights of p micro-batches one after another, or all micro-batches in one stream, whichever
+// takes fewer ticks.
 Schedule generate_hanayo(const ScheduleRequest& request) {
   if (request.chunks % 2 != 0) {
     refuse_chunks("hanayo",

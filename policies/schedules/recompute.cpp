@@ -1,9 +1,8 @@
 // 1F1B with the recomputation as an action of its own, so that it need not wait for the gradient.
 // Merak's code (HPDL-Group/Merak, Merak/core/pipeline/schedule.py, 216a041e) does so while the
-// pipeline fills and drains, where it shortens the critical path; here it stands before every
-// backward, which costs nothing more and hides messages besides. The published code sends F(1) of
-// the last stage but one behind its first recomputation, because its messages block; here they do
-// not.
+// pipeline fills and drains, where it shortens the critical path; here it precedes every backward,
+// which costs nothing more and also hides messages. The published code sends F(1) of the second to
+// last stage after its first recomputation, because its messages block; here they do not.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,8 +44,8 @@ Schedule generate_last_no_recompute_1f1b(const ScheduleRequest& request) {
   return recompute_1f1b("last-no-recompute-1f1b", request, request.ranks - 1);
 }
 
-// The last stage but one runs its third forward in the gap before its first backward. The stages
-// before it have that forward's input ready: they are further ahead.
+// The second to last stage runs its third forward in the gap before its first backward. The earlier
+// stages are further ahead, so that the input of this forward is ready.
 Schedule generate_shifted_critical_path(const ScheduleRequest& request) {
   constexpr std::string_view kName = "shifted-critical-path";
   if (request.ranks < 2) {

@@ -13,12 +13,12 @@ struct Event {
   int slot;
   int rank;
   int pass;
-  int unit;  // of kWeight: the how manieth of its rank
+  int unit;  // for kWeight: index among the rank's weight gradients
 };
 
 // Events of one slot stay in the order they have.
 std::vector<Event> by_slot(const std::vector<Event>& events) {
-  std::vector<int> places;  // [slot + 1] events before it, then where its next one goes
+  std::vector<int> places;  // [slot + 1] events before it, then the next free place
   for (const Event& event : events) {
     if (event.slot + 2 > static_cast<int>(places.size())) places.resize(event.slot + 2, 0);
     ++places[event.slot + 1];
@@ -30,7 +30,8 @@ std::vector<Event> by_slot(const std::vector<Event>& events) {
 }
 
 // Memory counts chunks of activations: a forward adds one, the weight gradient of any chunk takes
-// one away. Weight gradients are those of the oldest input gradients, so they need no names.
+// one away. A weight gradient is always that of the oldest pending input gradient, so it needs no
+// name.
 class Weave {
  public:
   Weave(const std::vector<BlockSlots>& block, int period, int units)
@@ -116,7 +117,7 @@ class Weave {
     return after + 1;
   }
 
-  // Fill: until the first micro-batch is through. Drain: from the start of the last one.
+  // The fill ends when the first micro-batch is through; the drain begins with the last one.
   struct Phases {
     size_t fill_end = 0;
     size_t drain_begin = 0;
@@ -138,14 +139,14 @@ class Weave {
     return pass == kWeight ? -1 : 0;
   }
 
-  // The first slot from `low` on such that there is room for one more chunk from it to `slot`.
+  // The first slot, from `low` on, from which memory has room for one more chunk until `slot`.
   static int first_room(const std::vector<int>& memory, int limit, int low, int slot) {
     while (slot > low && memory[slot - 1] < limit) --slot;
     return slot;
   }
 
   void move_fill_and_drain() {
-    std::vector<std::vector<int>> memory(ranks_);  // [rank][slot] behind the pass there
+    std::vector<std::vector<int>> memory(ranks_);  // [rank][slot] chunks held after it
     int limit = 0;
     for (int rank = 0; rank < ranks_; ++rank) {
       int now = 0;
@@ -183,7 +184,7 @@ class Weave {
 
   // Moves every pass as early as the order on each rank allows.
   void squeeze() {
-    std::vector<int> free(ranks_, 0);  // [rank] first slot behind what it has done
+    std::vector<int> free(ranks_, 0);  // [rank] first slot after its passes so far
     for (const Event& event : all_in_order()) {
       int slot = free[event.rank];
       if (event.pass != kWeight) slot = std::max(slot, earliest(event));
@@ -192,7 +193,7 @@ class Weave {
     }
   }
 
-  // What one rank holds before a slot while weight gradients fill its free slots.
+  // The state of a rank before a slot if weight gradients fill its free slots.
   struct Filled {
     int pending = 0;
     int memory = 0;

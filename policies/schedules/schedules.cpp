@@ -13,7 +13,7 @@
 namespace windtunnel {
 namespace {
 
-// An analysis takes 0.9 KB per forward, 1.8 GB in all: beyond it the numbers are a mistake.
+// An analysis takes 0.9 KB per forward, 1.8 GB in all; larger numbers are taken for a mistake.
 constexpr double kMostForwards = 2e6;
 constexpr double kMostStages = 1e6;
 
@@ -69,7 +69,8 @@ void require_chunks(std::string_view name, const ScheduleRequest& request, int l
   throw Error::about({"layout.vpp", "schedule"},
                      "schedule '{}' has {} per rank, not {} (layout.vpp){}; layout.vpp=auto gives "
                      "each schedule its usual number",
-                     name, wanted, request.chunks, most == 1 ? ", interleaved-1f1b more" : "");
+                     name, wanted, request.chunks,
+                     most == 1 ? "; interleaved-1f1b takes more" : "");
 }
 
 void refuse_chunks(std::string_view name, std::string_view needed, std::string_view rest) {
@@ -115,7 +116,7 @@ const std::vector<ScheduleKind>& schedule_kinds() {
       {"eager-1f1b", "1f1b with twice the forwards ahead, which hides messages",
        "Zhuang et al. (Alpa eager-1F1B), MLSys 2023, arXiv 2211.05322", 1, generate_eager_1f1b,
        kUnlikeUnits},
-      {"interleaved-1f1b", "1f1b over v model chunks per rank; the bubble shrinks by v",
+      {"interleaved-1f1b", "1f1b over v model chunks per rank; the bubble shrinks by a factor of v",
        "Narayanan et al. (Megatron-LM), SC 2021, arXiv 2104.04473", 2, generate_interleaved,
        kGroup | kChunks | kUnlikeUnits},
       {"looped-bfs",
@@ -129,17 +130,21 @@ const std::vector<ScheduleKind>& schedule_kinds() {
        "1f1b's activations; weight gradients fill part of the drain; the last rank keeps its "
        "logits until then",
        "Qi et al. (Zero Bubble), ICLR 2024, arXiv 2401.10241", 1, generate_zb_h1},
-      {"zb-h2", "twice 1f1b's activations; no bubble where T_F = T_I = T_W",
+      {"zb-h2",
+       "twice 1f1b's activations; no bubble if forward, input gradient and weight gradient take "
+       "equal times",
        "Qi et al. (Zero Bubble), ICLR 2024, arXiv 2401.10241", 1, generate_zb_h2},
       {"zb-1p",
        "greedy order for the measured times within 1f1b's activations; the last rank keeps its "
        "logits until their weight gradients",
        "Qi et al. (Zero Bubble), ICLR 2024, arXiv 2401.10241", 1, generate_zb_1p},
-      {"zb-2p", "the same within twice 1f1b's activations",
+      {"zb-2p", "as zb-1p, within twice 1f1b's activations",
        "Qi et al. (Zero Bubble), ICLR 2024, arXiv 2401.10241", 1, generate_zb_2p},
-      {"zb-auto", "the same within any memory limit (schedule.memory_limit)",
+      {"zb-auto", "as zb-1p, within any memory limit (schedule.memory_limit)",
        "Qi et al. (Zero Bubble), ICLR 2024, arXiv 2401.10241", 1, generate_zb_auto, kMemoryLimit},
-      {"zb-v", "two chunks in a V; no bubble where T_F = T_I = T_W, at 1f1b's activations",
+      {"zb-v",
+       "two chunks in a V, at 1f1b's activations; no bubble if forward, input gradient and weight "
+       "gradient take equal times",
        "Qi et al. (Zero Bubble), ICLR 2024, arXiv 2401.10241; torch's fixed order", 2,
        generate_zb_v},
       {"v-half", "two chunks in a V; half of 1f1b's activations",
@@ -166,11 +171,12 @@ const std::vector<ScheduleKind>& schedule_kinds() {
       {"pre-recompute-1f1b", "1f1b that recomputes before the gradient arrives",
        "Lai et al. (Merak), TPDS 2023, arXiv 2206.04959; github.com/HPDL-Group/Merak 216a041e", 1,
        generate_pre_recompute_1f1b},
-      {"last-no-recompute-1f1b", "the same; the last stage keeps its activations",
+      {"last-no-recompute-1f1b", "as pre-recompute-1f1b, but the last stage keeps its activations",
        "Lai et al. (Merak), TPDS 2023, arXiv 2206.04959; github.com/HPDL-Group/Merak 216a041e", 1,
        generate_last_no_recompute_1f1b},
       {"shifted-critical-path",
-       "the same, and the second to last stage runs its third forward before its first backward",
+       "as last-no-recompute-1f1b, but the second to last stage runs its third forward before its "
+       "first backward",
        "Lai et al. (Merak), TPDS 2023, arXiv 2206.04959; github.com/HPDL-Group/Merak 216a041e", 1,
        generate_shifted_critical_path},
       {"seq1f1b", "1f1b over slices of the sequence with equal work; interleaved with v > 1",
@@ -186,7 +192,8 @@ const std::vector<ScheduleKind>& schedule_kinds() {
        "Narayanan et al. (PipeDream-2BW), ICML 2021, arXiv 2006.09503", 1, generate_pipedream_2bw,
        kNoKnobs, 1, true},
       {"zeropp",
-       "units of micro-batches breadth first through the chunks; weight gradients fill the gaps",
+       "units of micro-batches pass breadth first through the chunks; weight gradients fill the "
+       "gaps",
        "Tang et al. (ZeroPP), arXiv 2402.03791; from its abstract: where the weight gradients go, "
        "and units of p micro-batches (schedule.group), are assumed",
        2, generate_zeropp, kGroup},

@@ -40,7 +40,7 @@ enum ScheduleKnobs : unsigned {
   kGroup = 1,
   kSlices = 2,
   kMemoryLimit = 4,
-  kChunks = 8,        // all need some; every number of chunks gives an order worth trying
+  kChunks = 8,        // every number of chunks gives an order worth trying
   kUnlikeUnits = 16,  // one pipeline, with an order that does not depend on unit costs
 };
 

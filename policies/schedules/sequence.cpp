@@ -18,11 +18,12 @@ double work_s(const StageCost& cost) {
   return cost.forward_s + cost.recompute_s + cost.backward_s();
 }
 
-// Slices of equal work. The work up to share x of the sequence is taken as a x + b x^2: what each
-// token costs by itself, and with the tokens before it. Whatever the shares, their times then add
-// up to the same, so sum t + (p - 1) max t (TeraPipe) is least where all t are equal.
-// `costs`: of equal slices; a and b follow from their sum and from the last one's excess over the
-// first, on the slowest stage. Lengths are not rounded to tokens. Empty: equal shares.
+// Returns shares of the sequence whose slices have equal work. The work up to share x is taken as a
+// x + b x^2: what each token costs by itself, and with the tokens before it. The sum of the slices'
+// times does not depend on the shares, so sum t + (p - 1) max t (TeraPipe) is least where all t are
+// equal. `costs` are those of equal slices; a and b follow from their sum and from the last one's
+// excess over the first, on the slowest stage. Lengths are not rounded to tokens. Empty: equal
+// shares.
 std::vector<double> balanced_shares(const std::vector<StageCost>& costs, int slices) {
   if (slices == 1 || costs.empty()) return {};
   CHECK(costs.size() % slices == 0, "{} costs of stages in {} slices", costs.size(), slices);
@@ -50,7 +51,7 @@ std::vector<double> balanced_shares(const std::vector<StageCost>& costs, int sli
   return shares;
 }
 
-// The unit of the nth backward of a stage.
+// The backwards of a micro-batch's slices run in reverse order; returns the unit of the nth.
 int nth_backward(int n, int slices) {
   return n / slices * slices + slices - 1 - n % slices;
 }
@@ -63,8 +64,8 @@ std::vector<Action> backwards_of(int stage, const Schedule& schedule) {
   return backwards;
 }
 
-// Interleaved 1F1B (classic.cpp) with slices for micro-batches: groups of p slices pass through a
-// chunk together.
+// Interleaved 1F1B (classic.cpp) with slices instead of micro-batches: groups of p slices pass
+// through a chunk together.
 void append_interleaved(Schedule& schedule, int chunks) {
   const int ranks = schedule.ranks;
   const int units = schedule.units();

@@ -8,11 +8,11 @@
 namespace windtunnel {
 namespace {
 
-// Slots of a micro-batch on a rank: F, I and W of two chunks.
+// A micro-batch takes six slots on a rank: F, I and W of two chunks.
 constexpr int kPeriod = 6;
 
-// The actions of one rank of ZB-V. Micro-batches from `wanted` on are left out: with fewer than
-// 2p - 1 the phases below would not meet.
+// The actions of one rank of ZB-V. The phases need at least 2p - 1 micro-batches, so the order is
+// made for that many, and micro-batches from `wanted` on are left out.
 class ZeroBubbleVee {
  public:
   ZeroBubbleVee(int ranks, int rank, int wanted, std::vector<Action>& actions)
@@ -76,8 +76,8 @@ Schedule generate_zb_v(const ScheduleRequest& request) {
   return schedule;
 }
 
-// The blocks of the paper. A gap at the turn keeps passes of two micro-batches apart that would
-// meet in a slot for some p.
+// These are the paper's building blocks. For some p a gap at the turn keeps the passes of two
+// micro-batches out of the same slot.
 Schedule generate_v_half(const ScheduleRequest& request) {
   require_chunks("v-half", request, 2, 2);
   Schedule schedule = empty_schedule("v-half", request, Placement::vee);

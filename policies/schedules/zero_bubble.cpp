@@ -7,8 +7,8 @@
 namespace windtunnel {
 namespace {
 
-// 1F1B with split backwards: `depth` forwards go ahead for each rank that follows, and as many
-// weight gradients wait for each rank before, to fill the drain.
+// 1F1B with split backwards. A rank runs `depth` warm-up forwards for each later rank, and defers
+// as many weight gradients for each earlier rank, which fill the drain.
 Schedule handcrafted(std::string_view name, const ScheduleRequest& request, int depth) {
   require_chunks(name, request, 1, 1);
   Schedule schedule = empty_schedule(name, request);

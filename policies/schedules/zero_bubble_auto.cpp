@@ -44,10 +44,10 @@ struct PlanInputs {
 struct Choices {
   bool wait_for_first_backward = false;  // no warm-up forward that would delay it
   bool backward_first = false;           // skip a forward that would delay the next rank's backward
-  bool fill_small_gaps = false;          // also those that do not lengthen the worst bubble
+  bool fill_small_gaps = false;          // also gaps that do not lengthen the worst bubble
 };
 
-// What one rank has done.
+// The actions that one rank has run so far.
 struct RankPlan {
   int forwards = 0;
   int inputs = 0;
@@ -90,7 +90,7 @@ class Planner {
       }
       for (int r = last_; r >= 0; --r) {
         if (r < last_) fill_gap(r, input_ready(r));
-        // Nothing waits for rank 0: its weight gradients go as early as they can.
+        // No rank waits for rank 0, so its weight gradients run as early as possible.
         if (r == 0 && ranks_[r].forwards == inputs_.microbatches) finish_weights(r);
         put_input(r);
       }
@@ -175,7 +175,7 @@ class Planner {
   }
 
   // Makes room for the next forward. A rank never holds more micro-batches than after its warm-up,
-  // so its waiting weight gradients free enough.
+  // so its pending weight gradients free enough memory.
   void make_room(int r) {
     while (!fits(r, ranks_[r].memory + inputs_.ranks[r].activation)) {
       CHECK(has_weight(r), "rank {} has no weight gradient to make room", r);
@@ -193,8 +193,8 @@ class Planner {
     if (!small || choices_.fill_small_gaps) put_weight(r);
   }
 
-  // Starts as many forwards before the first input gradient as memory allows while it is on its
-  // way; each rank at least one ahead of the next.
+  // Runs as many forwards as memory allows until the first input gradient arrives; each rank runs
+  // at least one more than the next.
   void warm_up() {
     for (int r = 0; r <= last_; ++r) put_forward(r);
     wanted_[last_] = 0;
@@ -223,8 +223,8 @@ class Planner {
     for (int r = last_; r >= 0; --r) put_input(r);
   }
 
-  // Whether the rank's next forward can wait until the next rank is through with the one before
-  // and an input gradient.
+  // Whether the rank's next forward can wait until the next rank has run the previous forward and
+  // an input gradient.
   bool can_skip_forward(int r) const {
     const RankPlan& rank = ranks_[r];
     const RankPlan& next = ranks_[r + 1];

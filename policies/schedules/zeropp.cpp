@@ -1,13 +1,13 @@
 // ZeroPP (arXiv 2402.03791). Its abstract says: scheduling units trade bubbles for memory and
 // communication; within one, forwards, input gradients and weight gradients are staggered; a
-// blockwise order goes well with fully sharded data parallelism. Taken from that: micro-batches in
-// units (ScheduleRequest::group), each breadth first through the chunks and back, so that a chunk
-// is gathered twice per unit.
+// blockwise order goes well with fully sharded data parallelism. So micro-batches run here in units
+// (ScheduleRequest::group), each breadth first through the chunks and back, so that a chunk is
+// gathered twice per unit.
 //
-// Assumed here: where the weight gradients go. Each rank runs them, oldest first, where it would
-// wait for another rank at least as long as one takes; those left over when the next unit's input
-// gradients begin come before these, so that no more than one unit's are ever outstanding. They
-// need no weights, only what is kept for them.
+// The place of the weight gradients is assumed. Each rank runs them, oldest first, where it would
+// otherwise wait for another rank at least as long as one takes. If some are left when the next
+// unit's input gradients begin, they run before these, so that no more than one unit's are ever
+// outstanding. They need no weights, only what is kept for them.
 #include <algorithm>
 #include <deque>
 

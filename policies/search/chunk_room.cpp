@@ -12,7 +12,7 @@
 namespace windtunnel {
 namespace {
 
-// Two neighbours are on the GPU at once: one is computed while the other comes.
+// Two neighbouring pieces are on the GPU at once: one is computed while the next is fetched.
 int most_at_once(const std::vector<StagePiece>& pieces) {
   int most = 0;
   for (std::size_t i = 0; i < pieces.size(); ++i) {

@@ -24,7 +24,7 @@ namespace {
 
 constexpr int kSteps = 16;  // of a share that is searched
 constexpr int kHiddenSteps = 64;
-constexpr double kFreeOfCharge = 0.01;  // assumed: longer steps than that count as longer
+constexpr double kFreeOfCharge = 0.01;  // assumed: a step longer by this share is still as fast
 
 Job with_offload(const Job& job, const Offload& offload) {
   Job result = job;
@@ -35,8 +35,7 @@ Job with_offload(const Job& job, const Offload& offload) {
 // A choice, the memory that it needs and the time that it takes.
 struct Judged {
   Job job;
-  double lacking_bytes =
-      0;  // of the GPU, the host or the drives that lack most; at most 0: it fits
+  double lacking_bytes = 0;  // on GPU, host or drives, whichever lacks most; at most 0: it fits
   double step_s = std::numeric_limits<double>::infinity();
 };
 
@@ -129,7 +128,7 @@ class MemorySearch {
 
   std::vector<Recompute> recomputes() const {
     if (!searched_.recompute) return {open_.recompute};
-    // In a table of layers those that are computed again are chosen one by one.
+    // In a table of layers, the layers to recompute are chosen one by one.
     if (open_.network) return {Recompute::none};
     return {Recompute::none, Recompute::selective, Recompute::full};
   }
@@ -150,8 +149,8 @@ class MemorySearch {
     return all;
   }
 
-  // With the given offload of state: the fewest layers whose activations are offloaded; if none
-  // needs to be, the smallest share of the optimizer.
+  // Tries shares with the given offload of state: the fewest layers whose activations are
+  // offloaded; if none needs to be, the smallest share of the optimizer.
   void try_shares(const Job& job, const Offload& state) {
     if (searched_.hidden) return try_hidden(job, state);
     const std::vector<int> of_stages = layers_per_stage(job.model, job.layout);
@@ -204,8 +203,8 @@ class MemorySearch {
     }
   }
 
-  // For a table of layers: swaps those that are most expensive to recompute, as long as that pays;
-  // recomputes the cheapest of the others until the rest fits.
+  // Tries choices for a table of layers: swaps those that are most expensive to recompute, as long
+  // as that pays, and recomputes the cheapest of the others until the rest fits.
   void try_tables(const Job& job) {
     const Offload& offload = offload_of(job);
     const std::vector<std::size_t> order = dearest_first(job);
@@ -232,7 +231,7 @@ class MemorySearch {
     }
   }
 
-  // Layers that keep something, those first that take longest to compute again per byte.
+  // The layers that keep activations, by falling recomputation time per byte.
   static std::vector<std::size_t> dearest_first(const Job& job) {
     const std::vector<NetworkLayer>& layers = job.network->layers;
     const std::vector<LayerCost> costs = network_layer_costs(job);
@@ -286,7 +285,7 @@ class MemorySearch {
   const Offload::Parts searched_;
   const Offload stated_;
   const Job& open_;
-  SharedGeometry geometry_;  // the same for all
+  SharedGeometry geometry_;  // equal for all candidates
   std::optional<Judged> best_;
   std::exception_ptr fault_;  // the first
 };

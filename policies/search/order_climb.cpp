@@ -10,8 +10,8 @@
 namespace windtunnel {
 namespace {
 
-// The mean over ranks has a small weight in addition to the objective, which most changes do not
-// affect.
+// The mean over ranks is added to the objective with this small weight, because most changes do not
+// affect the objective itself.
 constexpr double kMeanShare = 0.02;
 // share of the objective that is accepted as a loss at the start; falls to 0
 constexpr double kTemperature = 2e-4;

@@ -38,12 +38,12 @@ struct RankTimes {
   double activation_b = 0;
   double weight_activation_a = 0;
   double weight_activation_b = 0;
-  std::vector<int> ops;  // of those that it has
+  std::vector<int> ops;  // the ops that the rank has
 
   double work_s() const { return std::accumulate(duration_s.begin(), duration_s.end(), 0.0); }
 };
 
-// Positions of ops in a given order within the period: each at its offset from the start of the
+// Places ops in a given order within the period. Each starts at its offset from the start of the
 // forward of a, plus a delay that never decreases from op to op and is at most the rank's spare
 // time, plus whole periods.
 class OpPlacer {
@@ -53,7 +53,7 @@ class OpPlacer {
     delays_s_.fill(-1);
   }
 
-  // The first start from `least_s` on at which the ops placed before leave room.
+  // The first start from `least_s` on that fits between the ops placed before.
   double place(Op op, double least_s) {
     double low_s = 0;
     double high_s = spare_s_;
@@ -103,12 +103,12 @@ double peak_of(const RankTimes& rank, const Starts& starts, double period_s) {
   return std::max(at(starts[kForwardA]), at(starts[kForwardB]));
 }
 
-// A pattern of the ranks from the last one to this one. Less is better in every member except
-// `input_b_s`.
+// A pattern of this rank and all later ones. Smaller is better in every member except
+// starts[kInputB].
 struct State {
   Starts starts{};
   double peak = 0;
-  int from = -1;  // of the rank behind
+  int from = -1;  // index of the next rank's state that it extends
 
   bool dominates(const State& other) const {
     return starts[kForwardB] <= other.starts[kForwardB] + kSlack &&
@@ -237,8 +237,8 @@ class Pattern {
     }
   }
 
-  // The shortest time that passes from the forward of b on this rank to its input gradient, which
-  // takes the way through the ranks above.
+  // The shortest time that passes from the forward of b on this rank to its input gradient, through
+  // all earlier ranks and back.
   double turn_above_s(int rank) const {
     double turn_s = ranks_[0].duration_s[kForwardB];
     for (int r = 0; r < rank; ++r) {
@@ -323,7 +323,7 @@ class Pattern {
   const bool vee_;
   std::vector<RankTimes> ranks_;
   double period_s_ = 0;
-  // how much later than it could the last rank's first backward starts, in the lane
+  // the lane's least delay of the last rank's first backward
   double least_turn_s_ = 0;
   std::vector<std::vector<State>> levels_;  // [rank]
 };

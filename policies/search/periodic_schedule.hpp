@@ -21,8 +21,9 @@ struct PeriodicOrder {
   Schedule schedule;
 };
 
-// For one chunk per rank, or two in a V; empty for other numbers. If there is a memory limit, they
-// respect it, with a longer period if necessary. Results differ in memory and period.
+// Returns orders for one chunk per rank, or two in a V; none for other numbers. If there is a
+// memory limit, they respect it, with a longer period if necessary. Results differ in memory and
+// period.
 std::vector<PeriodicOrder> periodic_orders(const ScheduleRequest& request);
 
 }  // namespace windtunnel

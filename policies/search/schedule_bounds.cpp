@@ -49,7 +49,7 @@ double way_through_s(const Ways& ways, const std::vector<StageCost>& costs, int 
   const int last = static_cast<int>(costs.size()) - 1;
   const double down_s = ways.turn_s - ways.forward_s[from];
   if (to == last) return down_s;
-  // From the end of the last stage's input gradient to the start of that of `to`.
+  // The way back: from the end of the last stage's input gradient to the start of that of `to`.
   return down_s + input_s(costs[last]) + ways.back_s[last] - ways.back_s[to] - input_s(costs[to]);
 }
 
@@ -63,7 +63,7 @@ struct RankLoad {
   double input_s = 0;
   double weight_s = 0;
   double activation = 0;
-  StageCost any;  // a chunk, the chunk where uniform
+  StageCost any;  // any chunk; if uniform, each of them
   // Rates are per unit of memory.
   double forwards_rate = 0;
   double backwards_rate = 0;
@@ -105,7 +105,7 @@ RankLoad load_of(const std::vector<StageCost>& costs, const std::vector<int>& ra
   return load;
 }
 
-// The longest time of forwards that memory holds at once.
+// The longest total time of forwards whose activations fit in memory at once.
 double most_forwards_s(const RankLoad& load, int units, double limit) {
   const double all_s = units * load.forward_s;
   if (limit == kNoLimit || load.forwards_rate == kNoLimit) return all_s;
@@ -113,8 +113,8 @@ double most_forwards_s(const RankLoad& load, int units, double limit) {
   return std::min(all_s, whole_part(limit / load.any.activation) * load.any.forward_s);
 }
 
-// The longest time of backwards and weight gradients that can wait at once within `memory`, of the
-// backwards of at most `most` stages.
+// The longest total time of backwards and weight gradients that can be deferred at once within
+// `memory`; at most `most` stages' backwards are among them.
 double most_waiting_s(const RankLoad& load, double most, double memory) {
   const double all_s = most / load.chunks * (load.input_s + load.weight_s);
   if (memory == kNoLimit || load.backwards_rate == kNoLimit) return all_s;

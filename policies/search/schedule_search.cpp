@@ -124,7 +124,7 @@ class Search {
       if ((kind.knobs & kMemoryLimit) == 0) request.memory_limit = 0;
       schedule = generate_schedule(kind.name, request);
     } catch (const Error&) {
-      return;  // not for this p, m, v or limit
+      return;  // it does not exist for this p, m, v or limit
     }
     if (const char* why = left_out_because(schedule)) {
       SearchCandidate order = candidate_of(std::string(kind.name), schedule);

@@ -63,8 +63,9 @@ struct SearchResult {
   std::vector<SearchCandidate> candidates;
   // Best first; those that do not fit are last. The bound does not cover them.
   std::vector<LeftOutOrder> left_out;
-  // Those that fit, best first, if messages occupy ports (ScheduleRequest::port_s). On a network,
-  // messages also share ports with those of other ranks, so another order may be the best there.
+  // Lists the orders that fit, best first, if messages occupy ports (ScheduleRequest::port_s). On a
+  // network, messages also share ports with those of other ranks, so another order may be the best
+  // there.
   std::vector<FoundOrder> orders;
   double timed_orders = 0;  // number of orders from families and local search
   bool stopped = false;     // by time or by the caller

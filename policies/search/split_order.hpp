@@ -61,7 +61,7 @@ class WeightFiller {
   struct Rank {
     int forward = 0;   // next
     int backward = 0;  // next
-    int weight = 0;    // next; those from here to `backward` are pending
+    int weight = 0;    // next; weight gradients from here to `backward` are pending
     std::int64_t waits_for = -1;
     double first_start_s = -1;
     double now_s = 0;
@@ -82,7 +82,8 @@ class WeightFiller {
   std::vector<Stage> stages_;
   double limit_;
   std::vector<Rank> ranks_;
-  // [stage * m + unit] arrival times; input gradients after all activations
+  // [stage * m + unit] is the arrival time of an activation; input gradients follow all
+  // activations.
   std::vector<double> there_s_;
   std::vector<int> ready_;
 };

@@ -29,7 +29,8 @@ double largest(double high, const Fits& fits) {
   return low;
 }
 
-// [pool] ranks of the pipeline ranks that stand on several pools; empty: none does.
+// [pool] The number of ranks that each pipeline rank on several pools has there; empty: there are
+// none.
 std::vector<int> mixed_ranks(const Job& job) {
   std::vector<int> mixed;
   for (int pp = 0; pp < job.layout.pp; ++pp) {
@@ -98,7 +99,7 @@ std::vector<double> shares_above(double least, std::span<const int> ranks,
   const auto held = [&](const std::vector<double>& shares) {
     return std::inner_product(shares.begin(), shares.end(), ranks.begin(), 0.0);
   };
-  // Every pool has reached its largest share by then.
+  // At this time every pool has reached its largest share.
   double high_s = 0;
   for (std::size_t i = 0; i < ranks.size(); ++i) high_s = std::max(high_s, most[i] * unit_s[i]);
   const double end_s = largest(high_s, [&](double s) { return held(shares_at(s)) <= all; });

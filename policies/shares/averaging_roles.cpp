@@ -22,7 +22,7 @@ class Programme {
     int variable;
     double factor;
   };
-  // Requires the sum of the terms to lie between the two.
+  // Requires the sum of the terms to lie between the two bounds.
   void row(double least, const std::vector<Term>& terms, double most) {
     for (const Term& term : terms) {
       if (term.factor == 0) continue;
@@ -61,7 +61,7 @@ class Programme {
   std::vector<double> most_;
 };
 
-// Peers of kind `k` besides one of kind `own`.
+// Counts the peers of kind `k` that a peer of kind `own` has besides itself.
 double others(const std::vector<AveragingPeers>& kinds, int k, int own) {
   return std::max(0.0, kinds[k].count - (k == own ? 1 : 0));
 }
@@ -95,8 +95,7 @@ class Roles {
   int all() const { return count_ + count_ * count_; }
   bool computes(int kind) const { return kinds_[kind].computes; }
 
-  // The means that a peer passes on are means that it has averaged; a peer that computes gets all
-  // means.
+  // A peer passes on only means that it has averaged; a peer that computes gets all means.
   void limit_means(int own) {
     for (int to = 0; to < count_; ++to) {
       programme_.row(0, {{taken(own), 1}, {given(own, to), -1}}, kNoLimit);
@@ -154,7 +153,7 @@ class Roles {
   const std::vector<AveragingPeers>& kinds_;
   int count_;
   Programme programme_;
-  double widest_ = 1;  // rates are counted in it: numbers near 1 are solved best
+  double widest_ = 1;  // unit of all rates: the solver works best near 1
 };
 
 double link_rate(const AveragingPeers& kind) {
@@ -203,7 +202,7 @@ AveragingRoles server_roles(const std::vector<AveragingPeers>& kinds) {
     if (rate <= best.rate_Bps) continue;
     best.rate_Bps = rate;
     best.parts.assign(kinds.size(), 0);
-    best.parts[server] = 1 / kinds[server].count;  // one of them
+    best.parts[server] = 1 / kinds[server].count;  // one peer averages everything
   }
   return best;
 }

@@ -181,7 +181,7 @@ void share_batch(const Job& job, std::span<const double> microbatch_s,
     throw Error::about({"batch.shares", "batch.global"},
                        "{} sequences do not divide into {} micro-batches", batch.global, count);
   }
-  // Stated shares are shares of the sequences, however long these take.
+  // Stated shares are shares of the number of sequences, whatever time these take.
   const bool timed = !sizes && batch.shares == BatchShares::automatic;
   const double lead = timed ? filling_microbatches(job.layout) : 0;
   const std::vector<int> numbers = balanced_numbers(equals.replicas, equals.unit_s, lead, total);

@@ -14,16 +14,16 @@ namespace windtunnel {
 struct ReplicaKind {
   int first = 0;
   int replicas = 1;
-  // [pipeline rank]; for ranks that synchronise in every layer, the slowest one's pool
+  // [pipeline rank] If ranks synchronise in every layer, this is the slowest one's pool.
   std::vector<int> pools;
   int microbatches = 1;  // per replica
   int micro = 1;         // sequences per micro-batch
 };
 
-// [pipeline rank] The slowest pool among its `ranks` ranks from `first_member` on.
+// Returns for each pipeline rank the slowest pool among its `ranks` ranks from `first_member` on.
 std::vector<int> pools_of_block(const Job& job, int first_member, int ranks);
 
-// In the order of replicas, with even shares of the batch; without pools a single kind.
+// The kinds in the order of replicas, with even shares of the batch; without pools a single kind.
 std::vector<ReplicaKind> replica_kinds(const Job& job);
 
 // Divides the batch by Batch::shares. `microbatch_s`: [kind] time of one micro-batch of

@@ -21,7 +21,7 @@ namespace {
 
 // Times of a pass through the model and back.
 struct PartTimes {
-  double layer_s = 0;                    // of any; a pattern's mean
+  double layer_s = 0;                    // of any layer; in a pattern the mean
   std::map<Block, double> of_kind = {};  // of layers of a pattern
   double embedding_s = 0;
   double head_s = 0;
@@ -116,10 +116,10 @@ std::vector<int> ranks_of_stages(const Job& job) {
   }
 }
 
-// Busy times of stages with these layers.
+// Tells how long ranks are busy if stages have these layers.
 struct BusyTimes {
   double rank_s = 0;   // of the busiest rank, all its stages
-  double squares = 0;  // of the ranks' times: how unlike they are
+  double squares = 0;  // sum over ranks of their squared times: a measure of imbalance
   auto operator<=>(const BusyTimes&) const = default;
 };
 
@@ -157,7 +157,7 @@ std::vector<int> with_even_ranks(const Job& job, const std::vector<PartTimes>& t
         other[stage + 1] += passed;
         if (other[stage] < 0 || other[stage + 1] < 0) continue;
         const BusyTimes busy = busy_times(job, times, ranks, other);
-        if (!(busy < best)) continue;  // nor where a time is no number: it would not end
+        if (!(busy < best)) continue;  // also if it is NaN, or the loop would not end
         best = busy;
         layers = std::move(other);
         moved = true;
@@ -176,8 +176,8 @@ std::vector<int> even_stages(const Job& job) {
   return layers;
 }
 
-// Layers of a pattern stay in their order, so that a stage takes those that follow each other. The
-// least limit within which all have a place, by halving.
+// Layers of a pattern stay in their order, so that each stage takes consecutive ones. Bisects for
+// the least time limit within which all layers have a place.
 std::vector<int> balanced_pattern(const Job& job, const std::vector<PartTimes>& times) {
   double high_s = 0;
   for (const PartTimes& of : times) {

@@ -27,7 +27,7 @@ struct InputLoad {
 
 InputLoad input_load(const Job& job, const Schedule& schedule);
 
-// How many samples each of these GPUs loads for a unit of the schedule, and for an iteration.
+// Returns how many samples each of these GPUs reads for a unit of the schedule or an iteration.
 double samples_of_unit(const Job& job, const InputLoad& load, int unit);
 double samples_of_iteration(const Job& job, const InputLoad& load, const Schedule& schedule,
                             int rank);

@@ -123,7 +123,6 @@ const GroupShape& RankTasks::shape_alone(int slot) {
   return *alone;
 }
 
-// The ranks on a pipeline rank.
 std::vector<RankId> RankTasks::members_of(int pp) const {
   std::vector<RankId> members(members_.begin(), members_.end());
   const RankId first = pp * (job_.layout.ranks() / job_.layout.pp);
@@ -296,7 +295,7 @@ TaskIndex RankTasks::background(const std::vector<Transfer>& row, const std::str
       task.kind = TaskKind::encode;
       task.cost = transfer.kernels;
       for (CostPart& part : task.cost) part.seconds *= share;
-      constexpr double kLeast_s = 1e-9;  // the engine's clock does not tell less
+      constexpr double kLeast_s = 1e-9;  // resolution of the engine's clock
       if (total_seconds(task.cost) < kLeast_s) continue;
       last = append(std::move(task));
       continue;
@@ -383,7 +382,7 @@ TaskIndex RankTasks::append_collective(Task task, int slot, double longer_s) {
   const CollectiveChoice choice(task.algorithm, task.protocol);
   const CollectiveCost closed = costs_.cost(task.collective, choice, group.shape, task.bytes);
   task.origin = closed.origin;
-  // The cheapest algorithm together with concurrent groups may not be the cheapest alone.
+  // With concurrent groups another algorithm may be the cheapest than alone.
   if (task.category != Category::snapshot) {
     task.algorithm = closed.algorithm;
     task.protocol = closed.protocol;
@@ -395,7 +394,7 @@ TaskIndex RankTasks::append_collective(Task task, int slot, double longer_s) {
     task.cost = {{task.category, closed.origin, closed.seconds + longer_s}};
   } else {
     task.as_flows = true;
-    // The cost that collective_flows() takes for the group alone.
+    // The cost that collective_flows() uses is that of the group alone.
     const CollectiveCost alone = costs_.cost(task.collective, {task.algorithm, task.protocol},
                                              shape_alone(slot), task.bytes);
     // Data flows at the pace of its protocol, so the time cannot be less than that.

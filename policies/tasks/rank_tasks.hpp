@@ -38,7 +38,7 @@ class GroupsAlone {
 
 struct PipelineRankGroups {
   std::array<std::optional<GroupSlot>, kReplicaAxes> replicas;  // ranks with the same parameters
-  // Inside a replica, if their collectives are tasks.
+  // Groups inside a replica, if their collectives are tasks.
   std::array<std::optional<GroupSlot>, kInnerGroups> inner;
   std::optional<GroupSlot> partner;  // GradientPartner
   std::optional<GroupSlot> world;
@@ -51,7 +51,7 @@ struct PipelineRankGroups {
 // are `members` consecutive ranks.
 GroupSlot add_groups(const StridedGroups& groups, const GroupShape& shape, Category axis,
                      RankId first, int members, Plan& plan);
-// The same for arbitrary groups, given as positions among the `members`.
+// Adds arbitrary groups, given as positions among the `members`.
 GroupSlot add_groups(std::vector<std::vector<std::int32_t>> groups, const GroupShape& shape,
                      Category axis, RankId first, int members, Plan& plan);
 // Adds one group of all ranks, or one per island, for the members of any pipeline rank.
@@ -79,17 +79,17 @@ struct Message {
   std::int64_t tag = 0;
 };
 
-// Ranks of a pipeline rank, relative to its first one, ascending.
+// Names ranks of a pipeline rank by their distance from its first one, ascending.
 using Members = std::vector<int>;
-// All of them.
+// Returns all ranks of a pipeline rank.
 Members whole_pipeline_rank(const Layout& layout);
 // Keeps the part of the groups that these members are in.
 PipelineRankGroups of_members(const PipelineRankGroups& groups, const Members& members);
 
 class RankTasks {
  public:
-  // For these members of pipeline rank `rank`, with their `groups`. Keeps references to the costs,
-  // their job and `alone`.
+  // Builds tasks for these members of pipeline rank `rank`, with their `groups`. Keeps references
+  // to the costs, their job and `alone`.
   RankTasks(const CollectiveCosts& costs, int rank, const Members& members,
             PipelineRankGroups groups, GroupsAlone& alone);
 
@@ -127,7 +127,7 @@ class RankTasks {
   // transfer, including its kernels. Returns the last task.
   TaskIndex background(const std::vector<Transfer>& row, const std::string& name, double share,
                        TaskIndex after);
-  // To be called after the second channel, if there is one, has been added.
+  // Must be called after the second channel, if there is one, has been added.
   void add_rendezvous() {
     meeting_stream_ = static_cast<std::int16_t>(class_.streams.size());
     class_.streams.push_back({"meet", StreamOrder::in_order});
@@ -193,12 +193,12 @@ class RankTasks {
   int peer_slot(int pp);
   std::vector<TaskIndex> before(const Transfer& transfer, TaskIndex last,
                                 const RowEnds& row_ends) const;
-  // Appends the kernels of a transfer; collective() appends its collective.
+  // Adds the kernels of a transfer; collective() adds its collective.
   TaskIndex kernels(const Transfer& transfer, const std::string& name, int stage,
                     std::vector<TaskIndex> after);
   TaskIndex exchange(const Transfer& transfer, std::string name, int stage,
                      std::vector<TaskIndex> after);
-  // On the stream of reductions.
+  // Adds a collective to the stream of reductions.
   TaskIndex collective(std::string name, int slot, CollectiveKind kind, double bytes,
                        std::vector<TaskIndex> after);
 

@@ -24,7 +24,7 @@ class SampleLoads {
   void await(const Action& action, Task& task);
 
  private:
-  // Loads all samples of the step after this iteration.
+  // Adds the task that loads all samples of the step after this iteration.
   TaskIndex next_samples(int iteration);
   TaskIndex add(std::string name, double samples);
   bool reads(const Action& action) const;

@@ -19,7 +19,7 @@ double usd_per_day(const PlanReport& plan) {
   return usd_of(plan.basis, day);
 }
 
-// A single training has the luck of one trial, not the mean of all.
+// Weights each trial equally: a single training has one trial's failures, not their mean.
 double chance_in_days(const PlanReport& plan, double days) {
   const Figure& whole = figure("campaign.job.days");
   const std::optional<FigureRange> held = model_range(whole, plan.record);
@@ -70,8 +70,8 @@ std::string nodes_value(const NodesForGoal& found, const char* which,
                                         with_separators(number * plan.basis.node.gpus));
   const std::string what = days_and_cost(plan);
   if (found.met) {
-    return fmt::format("by the mean of its trials {} {}: {}, done with a chance of {}", which,
-                       nodes, what, chance_text(chance_in_days(plan, days_of(plan, goal))));
+    return fmt::format("{} {}, judged by the mean of the trials: {}, done with a chance of {}",
+                       which, nodes, what, chance_text(chance_in_days(plan, days_of(plan, goal))));
   }
   return fmt::format("no number of nodes meets it; the closest is {}: {}{}{}", nodes, what,
                      found.why.empty() ? "" : "; ", found.why);

@@ -132,7 +132,7 @@ SummarySection measured_section(const Diagnosis& diagnosis) {
   SummarySection section{"Measured", {}};
   section.with_figures = true;
   section.rows.push_back({"steps", steps_text(shape)});
-  section.rows.push_back({"spread", format_percent(shape.spread), "one deviation"});
+  section.rows.push_back({"spread", format_percent(shape.spread), "one standard deviation"});
   section.rows.push_back({"changes", pattern_text(shape)});
   if (shape.allocated_bytes > 0 || shape.reserved_bytes > 0) {
     section.rows.push_back({"peak memory", memory_text(shape)});
@@ -151,11 +151,11 @@ SummarySection expected_section(const Diagnosis& diagnosis) {
       {"step time", format_seconds(step_s),
        fmt::format("90 % interval: {} .. {}", format_seconds(step_s / diagnosis.interval.shorter),
                    format_seconds(step_s * diagnosis.interval.longer))});
-  section.rows.push_back({"where in it", place_text(diagnosis)});
+  section.rows.push_back({"how unusual", place_text(diagnosis)});
   for (const Unusual& each : diagnosis.unusual) {
-    section.rows.push_back(
-        {"unusual", fmt::format("{}: {} for {}", each.what, unusual_value(each, each.measured),
-                                unusual_value(each, each.expected))});
+    section.rows.push_back({"unusual", fmt::format("{}: {} instead of {}", each.what,
+                                                   unusual_value(each, each.measured),
+                                                   unusual_value(each, each.expected))});
   }
   return section;
 }
@@ -180,7 +180,7 @@ SummarySection causes_section(const Diagnosis& diagnosis) {
   section.table.columns = {{"cause"},
                            {"chance", Align::right},
                            {"step with it", Align::right},
-                           {"mending saves", Align::right},
+                           {"a fix saves", Align::right},
                            {"how strong"},
                            {"what it is"}};
   for (std::size_t i = 0; i < shown_causes(diagnosis); ++i) {
@@ -227,7 +227,7 @@ SummarySection look_section(const Diagnosis& diagnosis) {
   for (std::size_t i = 0; i < std::min(told, shown_causes(diagnosis)); ++i) {
     const Cause& cause = *diagnosis.causes[i].cause;
     section.rows.push_back({cause.name, setting_of(cause, diagnosis.software)});
-    section.rows.push_back({"told by", cause.tells});
+    section.rows.push_back({"shown by", cause.tells});
   }
   return section;
 }
@@ -373,7 +373,8 @@ Answer diagnose_answer(const TrainingLog& log, const Diagnosis& diagnosis,
   answer.kind = "diagnose";
   answer.title = title_of(diagnosis);
   answer.subtitle = fmt::format("{}, read as a log of {}", log.file, fmt::join(log.software, ", "));
-  if (!diagnosis.job.empty()) answer.subtitle += fmt::format(", beside the job {}", diagnosis.job);
+  if (!diagnosis.job.empty())
+    answer.subtitle += fmt::format(", compared with the job {}", diagnosis.job);
   const LogShape& shape = diagnosis.shape;
   answer.figures.push_back(
       {"step time", format_seconds(shape.median_s),

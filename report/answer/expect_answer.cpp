@@ -66,10 +66,10 @@ const char* place_of(const MeasuredSize& measured, const ExpectedSize& expected)
 
 SummarySection log_section(const LogReading& reading) {
   SummarySection section{.title = "The log by size", .rows = {}};
-  section.table.columns = {{"size", Align::right},  {"measured", Align::right},
-                           {"busbw", Align::right}, {"expected, GB/s"},
-                           {"of it", Align::right}, {"90 % interval"},
-                           {"expected by"}};
+  section.table.columns = {
+      {"size", Align::right}, {"measured", Align::right},    {"busbw", Align::right},
+      {"expected, GB/s"},     {"of expected", Align::right}, {"90 % interval"},
+      {"expected by"}};
   for (std::size_t i = 0; i < reading.measured.size(); ++i) {
     const MeasuredSize& measured = reading.measured[i];
     const ExpectedSize& expected = reading.expected.sizes[i];
@@ -230,9 +230,9 @@ SummarySection causes_section(const LogReading& reading) {
   SummarySection section{.title = "Causes that were tried, the most likely first", .rows = {}};
   section.table.columns = {{"cause"},
                            {"how much"},
-                           {"against health", Align::right},
+                           {"vs. healthy", Align::right},
                            {"off by", Align::right},
-                           {"mended, large sizes are", Align::right, "mended"}};
+                           {"if fixed, large sizes are", Align::right, "if fixed"}};
   section.table.rows.push_back(
       {"none: healthy", "", "", fmt::format("{:.0f} %", 100 * std::expm1(reading.rms_log)), ""});
   for (const TriedCause& each : reading.causes) {

@@ -125,14 +125,16 @@ void add_launch(const Launch& launch, Answer& answer) {
   } else if (!launch.unsaid.empty()) {
     section.table.columns = {{"key"}, {"planned", Align::left, "", 40}, {"launched"}};
     for (const UnsaidKey& each : launch.unsaid) {
-      section.table.rows.push_back({each.key, each.value.empty() ? "-" : each.value,
-                                    each.launched.empty() ? "say it elsewhere" : each.launched});
+      section.table.rows.push_back(
+          {each.key, each.value.empty() ? "-" : each.value,
+           each.launched.empty() ? "set it by other means" : each.launched});
     }
   }
-  section.rows.push_back({"yours to add",
-                          "settings that change neither time nor memory here: of the model, such "
-                          "as the base of rotary positions, the epsilon of norms and norms of "
-                          "queries and keys; also paths of data and learning rates"});
+  section.rows.push_back(
+      {"yours to add",
+       "settings that change neither time nor memory here: those of the model, such "
+       "as the base of rotary positions, the epsilon of norms and norms of "
+       "queries and keys; also paths of data and learning rates"});
   answer.sections.push_back(std::move(section));
   answer.document = [&launch, document = std::move(answer.document)] {
     Json whole = document();

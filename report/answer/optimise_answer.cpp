@@ -83,7 +83,7 @@ TextTable ranking_table(const Optimisation& result) {
   return table;
 }
 
-// The mean cost of a GiB less between neighbours on the frontier.
+// The seconds that each GiB less costs between two neighbours on the frontier.
 double seconds_per_gib(const RankedConfiguration& less, const RankedConfiguration& more) {
   return (less.estimated_s - more.estimated_s) /
          ((more.memory_bytes - less.memory_bytes) / kGibibyte);
@@ -143,9 +143,10 @@ Json ranking_chart(const Optimisation& result) {
   constexpr size_t kMost = 40;
   RangeChart chart{
       .title = "Step time of the best configurations",
-      .note = fmt::format("Simulated, with the cost models' {}; the diamond is the closed form "
-                          "that found them. Configurations without an interval are only estimated.",
-                          kIntervalTitle),
+      .note = fmt::format(
+          "Simulated, with the cost models' {}; the diamond is the closed-form estimate by which "
+          "configurations were chosen. Configurations without an interval are only estimated.",
+          kIntervalTitle),
       .axis = {step_time().title, Unit::seconds},
       .items = {}};
   for (const RankedConfiguration& at : result.best) {
@@ -167,7 +168,7 @@ ScatterPoint place_of(const RankedConfiguration& at, const std::string& label = 
   return {at.memory_bytes, at.estimated_s, set_text(at.set), label};
 }
 
-// This is the goal, by its word on the command line.
+// The goal in words; `aim` is the option's word.
 std::string_view aim_text(std::string_view aim) {
   if (aim == "memory") return "the least memory";
   if (aim == "goodput") return "the most goodput";
@@ -236,7 +237,7 @@ SummarySection ranking_section(const Optimisation& result) {
 
 SummarySection infeasible_section(const Optimisation& result) {
   SummarySection section{"What does not fit or is not possible", {}};
-  section.table.columns = {{"why"}, {"configurations", Align::right}, {"as"}};
+  section.table.columns = {{"why"}, {"configurations", Align::right}, {"example"}};
   for (const auto& [reason, at] : result.infeasible) {
     section.table.rows.push_back({reason, std::to_string(at.count), at.example});
   }

@@ -60,7 +60,7 @@ std::string nodes_text(const PlanOption& option) {
                      one ? "a spare" : "spares");
 }
 
-// The kind of a number's source; the scenario and --json have the whole source.
+// The first word of the source, if it is an origin; the scenario and --json have the whole source.
 std::string evidence_of(const TakenDefault& taken) {
   const std::string word = taken.source.substr(0, taken.source.find(':'));
   const bool is_origin = has_choice<Origin>(word);
@@ -101,7 +101,7 @@ SummarySection decisive_section(const PlanReport& plan) {
       continue;
     }
     if (each.what == kGradients) continue;  // what_to_start() shows these
-    // A row of "If you choose otherwise" shows it.
+    // "If you choose otherwise" has a row about the precision.
     if (each.what == "precision" && !plan.precisions.empty()) continue;
     section.rows.push_back({each.what, default_text(each)});
   }
@@ -156,7 +156,7 @@ SummaryRow sureness_row(const Record& record) {
   return {"how sure",
           fmt::format("{}predicted steps of {} runs were off by {} (one sigma, {}); {} of the time "
                       "rests on assumed numbers",
-                      nothing, unlike.empty() ? "like" : "the nearest",
+                      nothing, unlike.empty() ? "similar" : "the nearest",
                       value_text(Unit::share, error.value), to_string(error.origin),
                       value_text(Unit::share, record.origin[static_cast<int>(Origin::assumed)]))};
 }
@@ -175,7 +175,7 @@ std::vector<SummaryRow> plan_figures(const PlanReport& plan, PlanDetail detail) 
   for (SummaryRow& row : figures) {
     if (is(row, {"campaign.goodput"}) && plan.elsewhere) {
       row.detail +=
-          fmt::format("; {} where nodes fail {:.1f} times as often or as seldom",
+          fmt::format("; {} if nodes fail {:.1f} times more or less often",
                       range_text(Unit::share, plan.elsewhere->often, plan.elsewhere->seldom),
                       plan.elsewhere->factor);
     }
@@ -230,8 +230,8 @@ const TakenDefault* taken_default(const PlanReport& plan, std::string_view what)
   return found == plan.basis.defaults.end() ? nullptr : &*found;
 }
 
-// Returns "; 8 NICs a node of 400 Gb/s; fabric: every NIC at its full rate to every other one
-// (assumed)".
+// Returns "; 8 NICs per node, 400 Gb/s each way; fabric: every NIC at its full rate to every other
+// one (assumed)".
 std::string network_text(const PlanReport& plan) {
   if (plan.record.job.cluster.nodes == 1) return "";
   const NodeSpec& node = plan.record.job.cluster.node;
@@ -240,7 +240,7 @@ std::string network_text(const PlanReport& plan) {
   if (const TakenDefault* taken = taken_default(plan, "fabric")) {
     fabric = fmt::format("{} ({})", taken->value, evidence_of(*taken));
   }
-  return fmt::format("; {} a node of {:g} Gb/s each way; fabric: {}", counted(node.nics, "NIC"),
+  return fmt::format("; {} per node, {:g} Gb/s each way; fabric: {}", counted(node.nics, "NIC"),
                      node.nic_Bps.value / kGbit, fabric);
 }
 
@@ -254,7 +254,7 @@ SummarySection what_to_start(const PlanReport& plan) {
   std::string roomier;
   if (!plan.room.empty()) {
     const PlanOption& other = plan.room.back();
-    roomier = fmt::format("; {} takes {} more", format_memory(other.memory_bytes),
+    roomier = fmt::format("; a plan with {} takes {} more", format_memory(other.memory_bytes),
                           value_text(Unit::days, other.days - best.days));
   }
   SummarySection section{"What to start", {}, {}};

@@ -22,9 +22,9 @@ std::string nodes_of(const PlanOption& option) {
                      counted(option.point.spares, "spare"));
 }
 
-// Returns "70.8 GiB, 23 % not to fit".
+// Returns "70.8 GiB, 23 % risk of not fitting".
 std::string memory_of(const PlanOption& option) {
-  return fmt::format("{}, {:.0f} % not to fit", format_memory(option.memory_bytes),
+  return fmt::format("{}, {:.0f} % risk of not fitting", format_memory(option.memory_bytes),
                      100 * option.too_big);
 }
 
@@ -53,12 +53,12 @@ void add_choice(PlanChoice choice, const std::vector<PlanOption>& options,
 void add_open_choices(const PlanReport& plan, std::vector<PlanChoice>& choices) {
   add_choice(
       {.name = kRoomChoice,
-       .title = "With more of the memory free",
+       .title = "With more memory free",
        .column = "fullest GPU",
-       .note = fmt::format("The fastest training with {} of a GPU's memory free, so that it fits "
-                           "with a chance of 95 % by how far predictions of memory were off: "
-                           "--headroom {:.0f}.",
-                           format_percent(plan.roomy), 100 * plan.roomy),
+       .note = fmt::format(
+           "The fastest training that leaves {} of a GPU's memory free (--headroom {:.0f}). It "
+           "fits with a chance of 95 %, judged by the errors of earlier predictions of memory.",
+           format_percent(plan.roomy), 100 * plan.roomy),
        .options = {}},
       plan.room, memory_of, [&](const PlanOption& at) { return same_job(at, plan.best); }, choices);
   add_choice(
@@ -73,7 +73,7 @@ void add_open_choices(const PlanReport& plan, std::vector<PlanChoice>& choices) 
   add_choice(
       {.name = "more nodes",
        .title = "With a few more nodes than requested",
-       .column = "that train + kept",
+       .column = "training + spare",
        .note = "The same training with extra spares, which are paid for, too.",
        .options = {}},
       plan.more_nodes, nodes_of,
@@ -132,8 +132,8 @@ std::string layout_name(const PlanOption& option) {
 
 std::string storage_interval_note() {
   return fmt::format(
-      "The interval on storage, searched from {} to {}, is the longest that is as good as the best "
-      "({}), because it loads the storage least.",
+      "The interval on storage, searched from {} to {}, is the longest that is as good ({}), "
+      "because it loads the storage least.",
       format_quantity(kPlanShortestInterval_s, Dimension::seconds),
       format_quantity(kPlanLongestInterval_s, Dimension::seconds), as_good_loss_text());
 }
@@ -145,18 +145,19 @@ std::vector<PlanChoice> choices_of(const PlanReport& plan) {
       {.name = kLayoutChoice,
        .title = "Layouts, with copies only on storage",
        .column = "layout",
-       .note = "The fastest training is taken. It was chosen under other failures than those in "
-               "the columns goodput and days, so that luck does not count. The other rows are the "
-               "best by the closed form, and the best of two other layouts.",
+       .note = "The fastest training is taken. The columns goodput and days are simulated under "
+               "other random failures than the choice, so that luck does not count. The other rows "
+               "are the best by the closed form, and the best of two other layouts.",
        .options = {}},
       plan.layouts, layout_name, [&](const PlanOption& at) { return same_job(at, plan.best); },
       choices);
   add_choice(
       {.name = "spares",
        .title = "How many spares, with copies only on storage",
-       .column = "that train + kept",
-       .note = "The fastest training is taken, because spares cost as much as nodes that train. It "
-               "was chosen under other failures than those in the columns goodput and days.",
+       .column = "training + spare",
+       .note =
+           "The fastest training is taken, because spares cost as much as nodes that train. The "
+           "columns goodput and days are simulated under other random failures than the choice.",
        .options = {}},
       plan.spares, nodes_of,
       [&](const PlanOption& at) { return at.point.spares == plan.best.point.spares; }, choices);
@@ -164,8 +165,7 @@ std::vector<PlanChoice> choices_of(const PlanReport& plan) {
       {.name = kSnapshotsChoice,
        .title = "Which snapshots",
        .column = "copies",
-       .note =
-           fmt::format("The simplest of those {} is taken. {}", within, storage_interval_note()),
+       .note = fmt::format("The simplest choice {} is taken. {}", within, storage_interval_note()),
        .options = {}},
       plan.snapshots, [](const PlanOption& at) { return at.point.snapshots.name; },
       [&](const PlanOption& at) {

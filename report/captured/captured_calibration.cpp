@@ -62,7 +62,7 @@ Calibration captured_calibration(const Job& job, const CaptureAnswer& answer) {
   const double reached =
       by_law ? memory : made.memory_efficiency.value / std::max(from.memory_efficiency.value, 1e-9);
   const double update = factor(kind_s(traced, WorkKind::optimizer), answer.predicted->optimizer_s);
-  // It has no kernel of its own.
+  // Momentum has no kernel law of its own.
   const bool momentum = job.software.optimizer == Optimizer::momentum;
   const char* kernel = job.software.optimizer == Optimizer::sgd ? "sgd" : "adam";
   if (momentum || !scale_law(made, kernel, update)) {

@@ -142,7 +142,7 @@ SummarySection replay_section(const Replay& replay) {
       {"step", fmt::format("{}{}, captured {} ({:+.1f} %)", format_seconds(replay.step_s), range,
                            format_seconds(replay.captured_s),
                            100 * (replay.step_s / replay.captured_s - 1))},
-      {"of it", fmt::format("{}, {} of {} ranks captured{}", replay.captured_step,
+      {"trace", fmt::format("{}, {} of {} ranks captured{}", replay.captured_step,
                             replay.captured_ranks, replay.ranks,
                             replay.captured_ranks == replay.ranks ? ""
                             : replay.copied ? "; the others are copies of these"

@@ -18,8 +18,8 @@
 
 namespace windtunnel {
 
-// What a captured step would take under other choices. The scenario uses the calibration from the
-// trace; its own schedule is compared with the trace, and then other points are predicted.
+// Predicts what a captured step would take under other choices. The scenario uses the calibration
+// from the trace; its schedule is compared with the trace, and then other points are predicted.
 
 struct WhatIfPoint {
   std::string name;         // "zb-h1", "layout.pp=4 schedule=zb-h1"
@@ -49,7 +49,7 @@ struct CapturedFile {
   CapturedRank captured;
 };
 
-// The text explains the range of a step, for captured tasks and for execution traces on a machine.
+// This text describes a step's range, for captured tasks and for execution traces on a machine.
 inline constexpr std::string_view kStepRangeText =
     "the range of the step if all communication is faster or slower by what is uncertain about the "
     "network: the 90 % intervals of its constants in the calibration, and the error of its law "

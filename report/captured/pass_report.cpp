@@ -47,8 +47,8 @@ SummarySection sums_section(const MatchedRank& rank) {
     return section;
   }
   section.table.columns = {{"", Align::left},           {"number", Align::right},
-                           {"traced", Align::right},    {"of it kernels", Align::right},
-                           {"predicted", Align::right}, {"of it kernels", Align::right},
+                           {"traced", Align::right},    {"in kernels", Align::right},
+                           {"predicted", Align::right}, {"in kernels", Align::right},
                            {"difference", Align::right}};
   for (const PassSum& sum : pass_sums(rank.match, rank.traced_s, rank.predicted_s)) {
     const bool passes = sum.passes > 0;

@@ -41,7 +41,7 @@ const TextForm kDaysForm{kDurationForm.scales, 86400, kDurationForm.zero};
 constexpr std::string_view kRange = "{} .. {}";
 constexpr std::string_view kEstimate = "{}  ({} .. {})";
 
-// Never rounds to certainty.
+// Writes enough digits that a probability below 1 never reads 100 %.
 std::string probability_text(double probability) {
   const double missing = 1 - probability;
   if (missing <= 0 || probability < 0.99) return format_value(probability, kPercentForm);

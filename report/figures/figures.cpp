@@ -64,12 +64,13 @@ constexpr TierFigure kTierFigures[] = {
     {"every_s", "every", seconds, neither, "mean time between two snapshots of the tier",
      &Tier::every_s, &Tier::every_s},
     {"saving_s", "saving time", seconds, lower,
-     "from the start of the iteration that takes a snapshot until it can be restored",
+     "time from the start of the iteration that takes a snapshot until it can be restored",
      &Tier::saving_s, &Tier::saving_s},
     {"stall_s", "stall", seconds, lower, "extra time of an iteration that takes this snapshot",
      &Tier::stall_s, &Tier::stall_s},
     {"overhead", "overhead", small_share, lower,
-     "share of the iterations' time that is lost by its stalls", &Tier::overhead, &Tier::every_s},
+     "share of the iterations' time that is lost by stalls of the tier's snapshots",
+     &Tier::overhead, &Tier::every_s},
     {"restore_s", "loading time", seconds, lower,
      "time until all ranks have read the snapshot back, if no part is lost", &Tier::restore_s,
      &Tier::restore_s},
@@ -80,7 +81,8 @@ constexpr TierFigure kTierFigures[] = {
      &Tier::moved_bytes, &Tier::moved_bytes, kClosedForm},
     {"wire_bytes", "sent/GPU", bytes, lower, "bytes sent over the compute NICs per snapshot",
      &Tier::wire_bytes, &Tier::wire_bytes, kClosedForm},
-    {"host_bytes", "host/node", bytes, lower, "of host memory", &Tier::host_bytes,
+    {"host_bytes", "host/node", bytes, lower,
+     "bytes of host memory on a node that the copies of the tier take", &Tier::host_bytes,
      &Tier::host_bytes, kClosedForm},
     {"survival_7d", "survival 7 d", probability, higher,
      "probability that this copy survives all failures within 7 days, closed form",
@@ -93,22 +95,24 @@ using Interval = IntervalReport;
 constexpr IntervalFigure kIntervalFigures[] = {
     {"mtbf_s", "between failures", seconds, higher,
      "mean time between failures that are restored from this tier", &Interval::mtbf_s},
-    {"cost_s", "a save", seconds, lower, "time for which it stalls training", &Interval::cost_s},
-    {"restart_s", "a restart", seconds, lower, "detection, restart and restore",
+    {"cost_s", "a save", seconds, lower, "time for which a snapshot stalls training",
+     &Interval::cost_s},
+    {"restart_s", "a restart", seconds, lower, "time of detection, restart and restore",
      &Interval::restart_s},
     {"storage_s", "storage allows", seconds, neither,
-     "shortest interval at which its snapshots stay within cluster.storage.share of the "
-     "storage's bandwidth",
+     "shortest interval at which snapshots stay within cluster.storage.share of the storage's "
+     "bandwidth",
      &Interval::storage_s, &Interval::storage_s, kClosedForm},
-    {"configured_s", "configured", seconds, neither, "by the scenario", &Interval::configured_s,
-     nullptr, kScenario},
-    {"young_s", "Young", seconds, neither, "by Young's formula", &Interval::young_s, nullptr,
+    {"configured_s", "configured", seconds, neither, "interval that the scenario states",
+     &Interval::configured_s, nullptr, kScenario},
+    {"young_s", "Young", seconds, neither, "interval by Young's formula", &Interval::young_s,
+     nullptr, kClosedForm},
+    {"daly_s", "Daly", seconds, neither, "interval by Daly's formula", &Interval::daly_s, nullptr,
      kClosedForm},
-    {"daly_s", "Daly", seconds, neither, "by Daly's formula", &Interval::daly_s, nullptr,
-     kClosedForm},
-    {"exact_s", "exact exponential", seconds, neither, "best under exponential failures",
-     &Interval::exact_s, nullptr, kClosedForm},
-    {"best_s", "best simulated", seconds, neither, "of those simulated", &Interval::best_s},
+    {"exact_s", "exact exponential", seconds, neither,
+     "interval that is best under exponential failures", &Interval::exact_s, nullptr, kClosedForm},
+    {"best_s", "best simulated", seconds, neither, "best of the simulated intervals",
+     &Interval::best_s},
     {"shortest_s", "shortest as good", seconds, neither,
      "the shortest interval that is as good: at most 0.1 points of goodput below the best",
      &Interval::shortest_s, &Interval::shortest_s},
@@ -116,10 +120,12 @@ constexpr IntervalFigure kIntervalFigures[] = {
      "the longest interval that is as good: at most 0.1 points of goodput below the best",
      &Interval::longest_s, &Interval::longest_s},
     {"formula_goodput", "goodput by formula", share, higher,
-     "exact formula, at the configured interval", &Interval::formula_goodput, nullptr, kClosedForm},
-    {"rsc_ettr", "ETTR by RSC's formula", share, higher, "at the configured interval",
-     &Interval::rsc_ettr, nullptr, kClosedForm},
-    {"best_goodput", "best goodput", share, higher, "simulated", &Interval::best_goodput},
+     "goodput by the exact formula at the configured interval", &Interval::formula_goodput, nullptr,
+     kClosedForm},
+    {"rsc_ettr", "ETTR by RSC's formula", share, higher,
+     "ETTR by RSC's formula at the configured interval", &Interval::rsc_ettr, nullptr, kClosedForm},
+    {"best_goodput", "best goodput", share, higher, "goodput of the best simulated interval",
+     &Interval::best_goodput},
     {"young_regret", "regret of Young", points, lower,
      "goodput lost by following Young's formula, under the failures by which the best is chosen",
      &Interval::young_regret},
@@ -270,8 +276,9 @@ class Table {
           "as HFU, with causal attention counted in half: the operations that kernels really "
           "execute, so it cannot exceed 100 %",
           of<&IterationReport::hfu_causal>, kSimulated, Follows::rate},
-         {"iteration.tokens_per_s", "tokens/s", count, higher, "trained by the whole job",
-          of<&IterationReport::tokens_per_s>, kSimulated, Follows::rate},
+         {"iteration.tokens_per_s", "tokens/s", count, higher,
+          "tokens that the whole job trains per second", of<&IterationReport::tokens_per_s>,
+          kSimulated, Follows::rate},
          {"iteration.bubble.makespan", "bubble time", seconds, lower,
           "step time less the busiest rank's compute", of<&Bubble::makespan_s>},
          {"iteration.bubble.makespan_share", "bubble", share, lower,
@@ -296,22 +303,27 @@ class Table {
     for (int i = 0; i < kCategories; ++i) {
       add_category("critical_path_s", static_cast<Category>(i), "");
     }
-    add({{"iteration.samples_per_s", "samples/s", count, higher, "of the whole job",
+    add({{"iteration.samples_per_s", "samples/s", count, higher,
+          "samples that the whole job trains per second",
           [](const Record& record) {
             return record.job.network ? FigureValue(record.iteration.tokens_per_s) : FigureValue();
           },
           kSimulated, Follows::rate},
          {"iteration.drawn_s", "mean over draws", seconds, lower,
-          "of the machine's jitter (cluster.jitter)", [](const Record& record) {
+          "mean step time over random draws of the machine's jitter (cluster.jitter)",
+          [](const Record& record) {
             const std::optional<Estimate>& drawn = record.iteration.drawn_s;
             return drawn ? FigureValue(*drawn) : FigureValue();
           }}});
     for (Figure& each : straggler_figures()) rows.push_back(std::move(each));
-    add({{"iteration.warmup_step_s", "warm-up step", seconds, lower, "a step with dense gradients",
+    add({{"iteration.warmup_step_s", "warm-up step", seconds, lower,
+          "time of a step with dense gradients, as in the warm-up of a compressor",
           of_warmup([](const IterationReport& report) { return report.warmup.step_s; })},
-         {"iteration.warmup_share", "warm-up", share, lower, "of all steps",
+         {"iteration.warmup_share", "warm-up", share, lower,
+          "share of all steps that are in the warm-up",
           of_warmup([](const IterationReport& report) { return report.warmup.share; })},
-         {"iteration.run_step_s", "mean step", seconds, lower, "over a whole run",
+         {"iteration.run_step_s", "mean step", seconds, lower,
+          "mean step time over a whole run, including its warm-up",
           of_warmup([](const IterationReport& report) {
             return run_step_s(report.warmup, report.time_s);
           })}});
@@ -325,7 +337,7 @@ class Table {
          {"campaign.ettr", "ETTR", share, higher,
           "effective training time ratio: as goodput, without waiting for spares",
           of<&CampaignReport::ettr>},
-         {"campaign.wall_s", "wall time", seconds, neither, "of the campaign",
+         {"campaign.wall_s", "wall time", seconds, neither, "wall time of the campaign",
           of<&CampaignReport::wall_s>},
          {"campaign.useful_s", "useful", seconds, higher,
           "time of the surviving iterations alone, without interruptions",
@@ -334,7 +346,7 @@ class Table {
           if_known<&CampaignReport::job_days>, kSimulated, Follows::training},
          {"campaign.job.cost_usd", "cost", usd, lower, "cost of all tokens at this goodput",
           if_known<&CampaignReport::job_cost_usd>, kSimulated, Follows::training},
-         {"campaign.failures", "failures", events, lower, "by class",
+         {"campaign.failures", "failures", events, lower, "number of failures by class",
           of<&CampaignReport::failures>}});
     for (int i = 0; i < kLosses; ++i) {
       const char* name = to_string(static_cast<Loss>(i));
@@ -345,7 +357,8 @@ class Table {
             }}});
     }
     add({{"campaign.survival", "restored from", share, neither,
-          "share of unexpected failures, by the place of the copy", of<&CampaignReport::survival>},
+          "share of unexpected failures, by the tier from which training was restored",
+          of<&CampaignReport::survival>},
          {"campaign.skipped_snapshots", "skipped", events, lower,
           "snapshots not taken because the one before was unfinished",
           of<&CampaignReport::skipped_snapshots>},
@@ -392,17 +405,19 @@ class Table {
           "share of the iterations' time that the snapshots of all tiers stall training for",
           of_all_tiers<&TierReport::overhead>},
          {"campaign.snapshots.host_bytes", "host memory", bytes, lower,
-          "per node, of the snapshots of all tiers", of_all_tiers<&TierReport::host_bytes>,
-          kClosedForm}});
+          "host memory per node that the snapshots of all tiers take",
+          of_all_tiers<&TierReport::host_bytes>, kClosedForm}});
   }
 
   void add_rest() {
     for (int i = 0; i < kOrigins; ++i) {
       const char* name = to_string(static_cast<Origin>(i));
-      add({{fmt::format("origin.{}", name), name, share, neither, "of the predicted wall time",
+      add({{fmt::format("origin.{}", name), name, share, neither,
+            "share of the predicted wall time that rests on numbers of this origin",
             [i](const Record& record) { return record.origin[i]; }}});
     }
-    add({{"job.steps", "steps to quality", whole, lower, "of the scenario",
+    add({{"job.steps", "steps to quality", whole, lower,
+          "steps to the target quality that the scenario states",
           of_steps([](const Job& job, double) { return job.steps > 0 ? job.steps : kUnknown; }),
           kScenario},
          {"job.days", "undisturbed time", days, lower,

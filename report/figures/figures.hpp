@@ -52,7 +52,7 @@ struct Figure {
   std::function<FigureValue(const Record&)> of;
   const char* origin = kSimulated;
   Follows follows = Follows::none;
-  // This is range of the figure from uncertain inputs other than step times.
+  // Returns the range of the figure from uncertain inputs other than step times.
   std::function<std::optional<FigureRange>(const Record&)> of_inputs = {};
   bool warns = false;  // a campaign's summary warns if the figure is not 0
 

@@ -26,8 +26,9 @@ std::vector<Figure> fused_figures() {
           {"fused.jobs", "best together", Unit::whole, Better::neither,
            "the number of fused jobs with the highest throughput, among those that fit",
            of_best<&FusedPoint::jobs>, kClosedForm},
-          {"fused.step_s", "step of these", Unit::seconds, Better::lower,
-           "one step of all these jobs", of_best<&FusedPoint::step_s>, kClosedForm, Follows::time},
+          {"fused.step_s", "fused step", Unit::seconds, Better::lower,
+           "time of one step of all fused jobs", of_best<&FusedPoint::step_s>, kClosedForm,
+           Follows::time},
           {"fused.speedup", "speed-up by fusion", Unit::events, Better::higher,
            "speed of these jobs fused, relative to running them one after the other",
            of_best<&FusedPoint::speedup>, kClosedForm}};

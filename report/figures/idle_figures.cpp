@@ -80,13 +80,14 @@ std::vector<Figure> filling_figures() {
              return report.apart_s / report.step_s;
            })},
           {"iteration.filling.memory_bytes", "memory with filling", memory, lower,
-           "of the fullest GPU, at its peak",
+           "peak memory of the fullest GPU, with the other work",
            of_filling([](const FillingReport& report, const Record&) -> FigureValue {
              double most = 0;
              for (const FilledRank& rank : report.ranks) most = std::max(most, rank.memory_bytes);
              return most > 0 ? FigureValue(most) : FigureValue();
            })},
-          {"iteration.filling.units", "units a step", count, higher, "on all GPUs, by work",
+          {"iteration.filling.units", "units a step", count, higher,
+           "units of the other work in a step on all GPUs, by work",
            of_work([](const FilledWork& work, const FillingReport&) { return work.done; })},
           {"iteration.filling.units_per_s", "units/s", count, higher,
            "units of the other work per second",
@@ -119,14 +120,15 @@ std::vector<Figure> input_figures() {
            "extra time of a step compared with one whose samples are ready",
            of_input([](const InputReport& report) -> FigureValue { return report.stall_s; })},
           {"iteration.input.bound", "loading is bound by", word, neither,
-           "the part that limits its speed", of_input([](const InputReport& report) -> FigureValue {
+           "the part that limits the speed of loading",
+           of_input([](const InputReport& report) -> FigureValue {
              return report.bound.empty() ? FigureValue() : FigureValue(report.bound);
            })},
-          {"iteration.input.read_Bps", "read a second", bytes, neither,
-           "by the whole job, mean of a step",
+          {"iteration.input.read_Bps", "read per second", bytes, neither,
+           "bytes that the whole job reads per second, mean over a step",
            of_input([](const InputReport& report) -> FigureValue { return report.read_Bps; })},
           {"iteration.input.cores", "cores for input", events, neither,
-           "of a node that reads, mean of a step",
+           "CPU cores that a node uses to prepare samples, mean over a step",
            of_input([](const InputReport& report) -> FigureValue { return report.cores; })}};
 }
 

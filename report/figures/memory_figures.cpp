@@ -31,7 +31,8 @@ FigureValue of_tier(const Record& record) {
 }  // namespace
 
 std::vector<Figure> memory_figures() {
-  return {{"iteration.memory_bytes.peak", "peak memory", memory, lower, "of the fullest GPU",
+  return {{"iteration.memory_bytes.peak", "peak memory", memory, lower,
+           "peak memory of the fullest GPU",
            [](const Record& record) { return fullest_bytes(record.iteration.memory); }, kClosedForm,
            Follows::memory},
           {"iteration.memory_bytes.host", "offloaded to the host", memory, lower,
@@ -44,9 +45,9 @@ std::vector<Figure> memory_figures() {
            "whether everything fits in the usable memory of GPU and host, and on the node's drives",
            [](const Record& record) { return record.memory_excess.empty(); }, kClosedForm},
           {"iteration.parameters", "parameters", count, neither,
-           "of the model, including adapters, if only parts of it are trained (train)",
+           "parameters of the model, including adapters, if only parts of it are trained (train)",
            of_training([](const ParameterCounts& counts) { return counts.all; }), kClosedForm},
-          {"iteration.trained_parameters", "trained", count, neither, "of these",
+          {"iteration.trained_parameters", "trained", count, neither, "parameters that are trained",
            of_training([](const ParameterCounts& counts) { return counts.trained; }), kClosedForm}};
 }
 

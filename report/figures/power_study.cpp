@@ -41,7 +41,8 @@ FigureValue paid(const Report& report, double energy_J) {
 std::vector<Figure> draw_figures() {
   return {
       {"power.mean_W", "mean power", watts, lower,
-       "mean over a step, for nodes, switches and storage, without cooling and conversion (PUE)",
+       "mean power over a step of nodes, switches and storage, without cooling and conversion "
+       "(PUE)",
        of([](const Report& report) { return FigureValue(report.cluster.mean_W); })},
       {"power.peak_W", "peak power", watts, lower, "the highest power at any time of a step",
        of([](const Report& report) { return FigureValue(report.cluster.peak_W); })},
@@ -53,49 +54,52 @@ std::vector<Figure> draw_figures() {
       {"power.aligned", "peaks in phase", share, neither,
        "peak of all nodes together, divided by the sum of their own peaks",
        of([](const Report& report) { return FigureValue(report.aligned); })},
-      {"power.node_mean_W", "node, mean", watts, lower, "of the node with the highest peak",
+      {"power.node_mean_W", "node, mean", watts, lower,
+       "mean power of the node with the highest peak",
        of([](const Report& report) { return FigureValue(report.node.mean_W); })},
       {"power.node_peak_W", "node, peak", watts, lower, "the highest power of that node",
        of([](const Report& report) { return FigureValue(report.node.peak_W); })},
       {"power.rack_mean_W", "rack, mean", watts, lower,
-       "of the rack (cluster.power.rack_nodes) with the highest peak, without switches",
+       "mean power of the rack (cluster.power.rack_nodes) with the highest peak, without switches",
        of([](const Report& report) { return FigureValue(report.rack.mean_W); })},
       {"power.rack_peak_W", "rack, peak", watts, lower, "the highest power of that rack",
        of([](const Report& report) { return FigureValue(report.rack.peak_W); })},
       {"power.network_W", "network part", watts, lower,
-       "switches and cable ends of cluster.fabric for this number of nodes; or "
+       "power of the switches and cable ends of cluster.fabric for this number of nodes; or "
        "cluster.power.switch_watts for each NIC",
        of([](const Report& report) { return if_any(report.network_W); })},
       {"power.switches", "switches", count, lower,
-       "of the network, for the nodes and spares, counted from cluster.fabric",
+       "number of switches for the nodes and spares, counted from cluster.fabric",
        of([](const Report& report) { return if_any(report.network.switches); })},
       {"power.clock", "clock under the cap", share, higher,
        "clock, relative to the clock without cluster.power.cap_watts", of([](const Report& report) {
          return report.spec.cap_W > 0 ? FigureValue(report.clock) : FigureValue();
        })},
-      {"power.step_J", "energy of a step", joules, lower, "with PUE",
+      {"power.step_J", "energy of a step", joules, lower, "energy of a step, with PUE",
        of([](const Report& report) { return FigureValue(report.step_J); }), kSimulated,
        Follows::time},
-      {"power.token_J", "energy per token", joules, lower, "with PUE (layer tables: per sample)",
+      {"power.token_J", "energy per token", joules, lower,
+       "energy per token, with PUE (layer tables: per sample)",
        of([](const Report& report) { return FigureValue(report.token_J); }), kSimulated,
        Follows::time},
-      {"power.step_usd", "energy cost of a step", usd, lower, "at cluster.power.usd_per_kwh",
+      {"power.step_usd", "energy cost of a step", usd, lower,
+       "energy cost of a step at cluster.power.usd_per_kwh",
        of([](const Report& report) { return paid(report, report.step_J); }), kSimulated,
        Follows::time},
       {"power.million_tokens_usd", "energy cost per million tokens", usd, lower,
-       "at cluster.power.usd_per_kwh",
+       "energy cost per million tokens at cluster.power.usd_per_kwh",
        of([](const Report& report) { return paid(report, 1e6 * report.token_J); }), kSimulated,
        Follows::time},
       {"power.undisturbed_J", "undisturbed energy", joules, lower,
-       "of all tokens, if nothing fails",
+       "energy of all tokens, if nothing fails",
        of([](const Report& report) { return if_any(report.undisturbed_J); }), kSimulated,
        Follows::time},
       {"power.undisturbed_usd", "undisturbed energy cost", usd, lower,
-       "of all tokens, if nothing fails, at cluster.power.usd_per_kwh",
+       "energy cost of all tokens, if nothing fails, at cluster.power.usd_per_kwh",
        of([](const Report& report) { return paid(report, report.undisturbed_J); }), kSimulated,
        Follows::time},
       {"power.campaign_W", "mean power of the campaign", watts, lower,
-       "mean over the campaign; GPUs idle while the job detects a failure, restarts or waits",
+       "mean power over the campaign; GPUs idle while the job detects a failure, restarts or waits",
        of([](const Report& report) {
          return report.campaign_W ? FigureValue(*report.campaign_W) : FigureValue();
        })},
@@ -105,7 +109,7 @@ std::vector<Figure> draw_figures() {
        }),
        kSimulated, Follows::training},
       {"power.run_usd", "energy cost of the run", usd, lower,
-       "cost of all tokens at this goodput, at cluster.power.usd_per_kwh",
+       "energy cost of all tokens at this goodput, at cluster.power.usd_per_kwh",
        of([](const Report& report) {
          const bool known = report.run && report.run->usd.mean > 0;
          return known ? FigureValue(report.run->usd) : FigureValue();
@@ -119,7 +123,7 @@ double owned_usd_per_s(const Report& report) {
   return report.owned_usd_per_s > 0 ? report.owned_usd_per_s + report.usd_of(energy_W) : 0;
 }
 
-// This is the duration of a step, from step_J.
+// The duration of a step, derived from its energy and mean power.
 double step_s(const Report& report) {
   return report.step_J / (report.cluster.mean_W * report.spec.pue);
 }
@@ -153,44 +157,45 @@ FigureValue if_it_holds(const RowReport& row, double value) {
 std::vector<Figure> price_figures() {
   return {
       {"power.machines_usd", "price of the machines", usd, lower,
-       "nodes, spares and network, bought",
+       "purchase price of nodes, spares and network",
        of([](const Report& report) { return if_any(report.machines_usd); })},
       {"power.network_usd", "price of the network", usd, lower,
-       "switches, cables and their ends, as cluster.fabric has them for the nodes and spares; or "
-       "cluster.power.nic_usd for each NIC",
+       "price of the switches, cables and cable ends of cluster.fabric for the nodes and spares; "
+       "or cluster.power.nic_usd for each NIC",
        of([](const Report& report) { return if_any(report.network_usd); })},
-      {"power.network_share", "network part", share, lower, "of the price of the machines",
-       of([](const Report& report) {
+      {"power.network_share", "network part", share, lower,
+       "network's share of the price of the machines", of([](const Report& report) {
          return report.machines_usd > 0 ? FigureValue(report.network_usd / report.machines_usd)
                                         : FigureValue();
        })},
       {"power.owned_hour_usd", "cost of an hour", usd, lower,
-       "of all machines, written off over cluster.power.years, and their energy",
+       "cost of an hour of all machines, written off over cluster.power.years, and of their energy",
        of([](const Report& report) { return if_any(owned_usd_per_s(report) * kHour_s); })},
       {"power.owned_step_usd", "cost of a step, owned", usd, lower,
-       "of all machines, written off over cluster.power.years, and their energy",
+       "cost of a step on all machines, written off over cluster.power.years, and of their energy",
        of([](const Report& report) { return if_any(owned_usd_per_s(report) * step_s(report)); }),
        kSimulated, Follows::time},
       {"power.owned_million_tokens_usd", "cost per million tokens, owned", usd, lower,
-       "of all machines, written off over cluster.power.years, and their energy",
+       "cost per million tokens on all machines, written off over cluster.power.years, and of "
+       "their energy",
        of([](const Report& report) {
          return if_any(owned_usd_per_s(report) * step_s(report) * per_million_tokens(report));
        }),
        kSimulated, Follows::time},
       {"power.owned_undisturbed_usd", "undisturbed cost, owned", usd, lower,
-       "of all tokens, if nothing fails: machines written off over cluster.power.years, and their "
-       "energy",
+       "cost of all tokens, if nothing fails: machines written off over cluster.power.years, and "
+       "their energy",
        of([](const Report& report) {
          return if_any(owned_usd_per_s(report) * step_s(report) * report.undisturbed_J /
                        report.step_J);
        }),
        kSimulated, Follows::time},
       {"power.rented_step_usd", "cost of a step, rented", usd, lower,
-       "of all GPUs, spares too, at job.price or those of pools", rented(one_step), kSimulated,
-       Follows::time},
+       "cost of a step on all GPUs, including spares, at job.price or the prices of pools",
+       rented(one_step), kSimulated, Follows::time},
       {"power.rented_million_tokens_usd", "cost per million tokens, rented", usd, lower,
-       "of all GPUs, spares too, at job.price or those of pools", rented(per_million_tokens),
-       kSimulated, Follows::time},
+       "cost per million tokens on all GPUs, including spares, at job.price or the prices of pools",
+       rented(per_million_tokens), kSimulated, Follows::time},
       {"power.row_fitting", "nodes that fit", share, higher,
        "nodes that fit without a cap, relative to those for which a row's supply was planned, each "
        "at its limit",
@@ -215,7 +220,7 @@ std::vector<Figure> price_figures() {
        })}};
 }
 
-// This is the possible range of the figure.
+// The values that the figure can have by definition.
 FigureRange domain_of(const Figure& figure) {
   constexpr double kUnlimited = std::numeric_limits<double>::infinity();
   if (figure.key == "power.row_slowdown") return {1, kUnlimited};
@@ -277,7 +282,7 @@ std::vector<SummarySection> power_sections(const Record& record) {
   if (report.network.cables > 0) {
     const NetworkKit& kit = report.spec.kit;
     section.rows.push_back(
-        {"built of",
+        {"network built of",
          fmt::format("{:.0f} switches of {} ports ({}), {:.0f} cables", report.network.switches,
                      kit.ports, kit.name, report.network.cables)});
   }

@@ -44,16 +44,16 @@ std::vector<Figure> times() {
            "time of one iteration of reinforcement learning: samples, updates, new weights",
            of_loop<&Report::period_s>, kSimulated, Follows::time},
           {"rollout.generation_s", "generation", seconds, lower,
-           "time to generate a batch of samples; asynchronous: in time of the engines",
+           "time to generate a batch of samples; asynchronous: the engines' time for a batch",
            of_loop<&Report::generation_s>, kSimulated, Follows::time},
           {"rollout.training_s", "training", seconds, lower,
-           "updates from a batch, further passes over it, and rewards",
+           "time of updates from a batch, of further passes over it, and of rewards",
            of_loop<&Report::training_s>, kSimulated, Follows::time},
           {"rollout.transfer_s", "weights to engines", seconds, lower,
-           "time to send one version to all engines", of_loop<&WeightTransfer::seconds>,
-           kClosedForm, Follows::time},
-          {"rollout.transfer_bound_s", "least for weights", seconds, lower,
-           "time of the busiest link for its bytes, at its nominal rate",
+           "time to send one version of the weights to all engines",
+           of_loop<&WeightTransfer::seconds>, kClosedForm, Follows::time},
+          {"rollout.transfer_bound_s", "minimum for weights", seconds, lower,
+           "time of the busiest link for its bytes of the weights, at its nominal rate",
            of_loop<&WeightTransfer::bound_s>, kClosedForm},
           {"rollout.switch_s", "switching", seconds, lower,
            "colocated: time to copy the training state to the host and back",
@@ -64,27 +64,29 @@ std::vector<Figure> rates() {
   using Report = RolloutReport;
   return {
       {"rollout.actors_idle", "idle engines", share, lower,
-       "share of the period in which an engine neither writes samples nor receives weights",
+       "share of the period in which an engine neither generates samples nor receives weights",
        of_loop<&Report::actors_idle>},
       {"rollout.learner_idle", "idle learner", share, lower,
        "share of the period in which the learner neither learns nor sends weights",
        of_loop<&Report::learner_idle>},
       {"rollout.samples_per_s", "samples/s of the loop", count, higher,
-       "including failures of engines and learner", of_loop<&Report::samples_per_s>, kSimulated,
-       Follows::rate},
+       "samples per second, including failures of engines and learner",
+       of_loop<&Report::samples_per_s>, kSimulated, Follows::rate},
       {"rollout.tokens_per_s", "tokens/s of the loop", count, higher,
-       "prompts and outputs of these samples", of_loop<&Report::tokens_per_s>, kSimulated,
-       Follows::rate},
-      {"rollout.usd_per_sample", "cost per sample", usd, lower, "of all GPUs, at job.price",
-       if_any<&Report::usd_per_sample>, kSimulated, Follows::time},
-      {"rollout.job_days", "time for all tokens", days, lower, "job.tokens at the loop's rate",
+       "tokens per second of the prompts and outputs of these samples",
+       of_loop<&Report::tokens_per_s>, kSimulated, Follows::rate},
+      {"rollout.usd_per_sample", "cost per sample", usd, lower,
+       "cost of a sample, with all GPUs at job.price", if_any<&Report::usd_per_sample>, kSimulated,
+       Follows::time},
+      {"rollout.job_days", "time for all tokens", days, lower,
+       "time to train job.tokens at the loop's rate",
        [](const Record& record) {
          return of_all_tokens(record,
                               [](const RolloutReport&, double taken_s) { return taken_s / 86400; });
        },
        kSimulated, Follows::time},
       {"rollout.job_cost_usd", "cost of all tokens", usd, lower,
-       "job.tokens at the loop's rate, by all GPUs at job.price",
+       "cost of job.tokens at the loop's rate, with all GPUs at job.price",
        [](const Record& record) {
          return of_all_tokens(record, [](const RolloutReport& report, double taken_s) {
            return taken_s * report.samples_per_s * report.usd_per_sample;
@@ -99,15 +101,15 @@ std::vector<Figure> rates() {
       {"rollout.staleness", "staleness", events, lower,
        "versions from a sample's first token to its update, on average",
        of_loop<&Report::staleness>},
-      {"rollout.returned", "sent back", events, lower,
+      {"rollout.returned", "evicted sequences", events, lower,
        "sequences of an iteration that were evicted because memory for keys and values was full",
        if_any<&Report::returned>},
-      {"rollout.lost_share", "written again", small_share, lower,
+      {"rollout.lost_share", "generated again", small_share, lower,
        "share of the engines' tokens that are generated again after failures",
        if_any<&Report::lost_share>, kClosedForm},
-      {"rollout.away_share", "engines away", small_share, lower,
-       "share of their time in which engines are absent after failures",
-       if_any<&Report::away_share>, kClosedForm}};
+      {"rollout.away_share", "engines absent", small_share, lower,
+       "share of the time in which engines are absent after failures", if_any<&Report::away_share>,
+       kClosedForm}};
 }
 
 std::vector<Figure> rollout_figures() {
@@ -154,7 +156,7 @@ std::vector<SummarySection> rollout_sections(const Record& record) {
   }
   add("rollout.generation_s", phase_text(report, report.generation_s));
   add("rollout.training_s", phase_text(report, report.training_s));
-  add("rollout.transfer_s", fmt::format("{}, {} to {} engines; its busiest link allows {}",
+  add("rollout.transfer_s", fmt::format("{}, {} to {} engines; its busiest link needs {}",
                                         phase_text(report, report.transfer.seconds),
                                         value_text(Unit::bytes, report.transfer.model_bytes),
                                         report.engines, text("rollout.transfer_bound_s")));

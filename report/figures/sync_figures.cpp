@@ -39,8 +39,8 @@ FigureValue of_redundancy(const Record& record) {
 std::vector<Figure> sync_figures() {
   return {
       {"iteration.inner_step_s", "inner step", seconds, lower,
-       "a step without an exchange between islands; an island that is too late for an exchange "
-       "stops where it is",
+       "time of a step without an exchange between islands; an island that is too late for an "
+       "exchange stops where it is",
        [](const Record& record) {
          const bool any = !record.job.sync.empty();
          return any ? FigureValue(record.iteration.inner_step_s) : FigureValue();
@@ -96,7 +96,8 @@ std::vector<Figure> straggler_figures() {
            "share of the steps that waited beyond the tolerance because they needed more replicas",
            of_redundancy<&StragglerReport::waited_share>},
           {"iteration.stragglers.gradient_share", "batch in the gradient", share, higher,
-           "on average", of_redundancy<&StragglerReport::gradient_share>}};
+           "mean share of the batch that the gradient of a step includes",
+           of_redundancy<&StragglerReport::gradient_share>}};
 }
 
 }  // namespace windtunnel

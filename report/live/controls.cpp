@@ -27,8 +27,8 @@ bool is_power_of_two(int value) {
   return (value & (value - 1)) == 0;
 }
 
-// Powers of two and divisors of `whole`: 3 pipeline ranks for 96 layers, micro-batches of 6 for
-// 480.
+// Returns powers of two and divisors of `whole` up to `most`, because both divide work evenly: 3
+// pipeline ranks for 96 layers, micro-batches of 6 for 480.
 std::vector<std::string> parts_of(int whole, int most) {
   std::vector<std::string> values;
   for (int value = 1; value <= most; ++value) {
@@ -37,7 +37,7 @@ std::vector<std::string> parts_of(int whole, int most) {
   return values;
 }
 
-// Powers of two and values half as large again: 1, 2, 3, 4, 6, 8, 12.
+// Returns powers of two and 1.5 times each: 1, 2, 3, 4, 6, 8, 12.
 std::vector<std::string> steps(int most) {
   std::vector<std::string> values;
   for (int value = 1; value <= most; value *= 2) {
@@ -54,7 +54,7 @@ std::vector<std::string> with_unit(std::initializer_list<const char*> numbers, c
   return values;
 }
 
-// Values from a tenth of a number to ten times the number.
+// Returns steps from a tenth of the number to ten times the number.
 std::vector<std::string> around(double number, const char* unit) {
   std::vector<std::string> values;
   const double lowest = number / 10;
@@ -160,7 +160,7 @@ class Collector {
 void add_layout(Collector& add, const Job& job) {
   const int ranks = job.layout.ranks();
   add.group("Layout", true);
-  // For a pipeline; beyond this, only divisors of the machine are offered.
+  // Most pipeline stages that the control offers.
   constexpr int kMostStages = 64;
   const int stages = std::min({ranks, most_stages(job), kMostStages});
   add.numbers("layout.tp", "tensor parallel",

@@ -16,7 +16,8 @@ namespace windtunnel {
 namespace {
 
 constexpr std::size_t kRemembered = 16;  // iterations, a few MB each
-// Enough to show the order of the work; every change sends a page.
+// The page is sent after every change, so its charts are small: enough to show the order of the
+// work.
 constexpr PageOptions kDrawn = {.max_spans = 4000, .max_curves = 16};
 
 ScenarioText of_one_job(ScenarioText scenario) {

@@ -38,7 +38,7 @@ constexpr std::string_view kProtectionFigures[] = {
 constexpr const char* kCommonError =
     "the 95 % interval of trials and cost models together; all points use the same cost models, so "
     "their order is more certain than each value";
-// Figures that the note below the table explains.
+// The note below the table describes these figures.
 constexpr std::string_view kExplained[] = {
     "iteration.bubble.makespan_share", "iteration.bubble.longest_stage_share",
     "iteration.bubble.idle",           "campaign.copy.name",
@@ -273,7 +273,8 @@ std::string points_table(const ShownComparison& shown) {
   for (const size_t i : shown.order) html += point_row(shown, i, best);
   html +=
       "</tbody></table></div>\n<p class=\"note\">In each column the best is highlighted, together "
-      "with points that the trials cannot distinguish from it; if that is all points, none is.";
+      "with points that the trials cannot distinguish from it; if the trials distinguish no point, "
+      "none is highlighted.";
   for (const ShownColumn& column : shown.columns) {
     if (std::ranges::find(kExplained, column.key) == std::end(kExplained)) continue;
     html += fmt::format(" <b>{}</b>: {}.", escape_html(column.title), escape_html(column.help));
@@ -453,7 +454,7 @@ std::string comparison_page(const Json& document) {
                    "name", "reason") +
       reasons_html("notes", kNotesTitle, document.value("notes", Json::array()), "key", "text");
   Json data = document;
-  data["order"] = shown.order;  // for the script: points by rank, and what stands out
+  data["order"] = shown.order;  // the script needs points by rank
   data["best"] = shown.points.empty() ? Json::array() : Json(best_of(shown, shown.ranked_by));
   return filled_page(title, body, data);
 }

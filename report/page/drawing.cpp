@@ -207,7 +207,7 @@ double static_bytes(const Record& record, int entry, MemoryPlace place) {
          memory->disk.activations;
 }
 
-// The memory curve of a rank.
+// One memory (GPU or host) of one simulated rank over time.
 struct RankMemory {
   int entry = 0;
   MemoryPlace place = MemoryPlace::gpu;

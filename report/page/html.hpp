@@ -21,8 +21,7 @@ std::string term_html(std::string_view title, std::string_view group = {});
 // The first cell is the heading of its row.
 std::string table_html(const TextTable& table);
 
-// The parts of a summary: its header, the main figures, and a section with its table above its
-// rows.
+// A summary consists of a header, its main figures, and sections of a table above further rows.
 std::string header_html(std::string_view title, std::string_view subtitle);
 std::string figures_html(const std::vector<SummaryRow>& figures);
 std::string section_html(const SummarySection& section);

@@ -108,7 +108,7 @@ Json gantt_json(const Record& record, const PageOptions& options) {
           {"tracks", tracks}};
 }
 
-// Documents may be truncated or edited. A row needs a table head.
+// A table read from a document, which may be damaged, needs at least one column.
 void check_columns(const TextTable& table) {
   if (table.columns.empty()) throw Error("a table without columns");
 }

@@ -19,7 +19,7 @@
 namespace windtunnel {
 namespace {
 
-// The points by rank, the best first.
+// Returns the points sorted by rank, the best first.
 std::vector<const Json*> ranked_points(const Json& document) {
   const SweepRanking ranking(document.at("points").get_ref<const Json::array_t&>());
   std::vector<const Json*> points;
@@ -54,7 +54,8 @@ std::string left_out_html(const Json& document) {
       document.at("points").size(), document.at("points").size() + ran + infeasible,
       circumstances == 0
           ? ""
-          : fmt::format("; {} circumstances are not in the table of the best", circumstances));
+          : fmt::format("; {} combinations of failures are left out of the table of the best",
+                        circumstances));
 }
 
 std::string sweep_table(const Json& document, const SweepPageOptions& options) {
@@ -166,7 +167,7 @@ std::string alike_html(const Json& document) {
   }
   if (where.empty() && !is_alike(document.value("best", Json()))) return "";
   return fmt::format(
-      "<p class=\"warning\">No choice stands out{}{}: the gain of the best is {}.</p>\n",
+      "<p class=\"warning\">No choice is clearly the best{}{}: the gain of the best is {}.</p>\n",
       where.empty() ? "" : " ", escape_html(where), no_gain_text());
 }
 
@@ -190,7 +191,7 @@ std::string sweep_certainty(const Json& document) {
   return fmt::format("<div id=\"certainty\">{}</div>\n", section_html(section));
 }
 
-// The best choice at each value of the circumstances.
+// The table shows the best choice at each value of the failures that the sweep varies.
 std::string best_by_html(const Json& document) {
   const auto all = document.find("best_by");
   if (all == document.end() || all->empty()) return "";

@@ -17,13 +17,13 @@ namespace {
 
 constexpr size_t kFewest = 3;  // with two values, each is an edge
 
-// This is the index of the smallest or largest number.
+// Returns the index of the smallest (`least`) or largest number.
 size_t outermost(const std::vector<double>& numbers, bool least) {
   const auto at = least ? std::ranges::min_element(numbers) : std::ranges::max_element(numbers);
   return static_cast<size_t>(at - numbers.begin());
 }
 
-// This is the index of the number next to the outermost one.
+// Returns the index of the second smallest (`least`) or second largest number.
 size_t next_to(const std::vector<double>& numbers, bool least) {
   const size_t edge = outermost(numbers, least);
   std::optional<size_t> next;
@@ -59,7 +59,7 @@ bool takes_beyond(std::string_view key, double number, bool least) {
   return least ? number > (field->or_zero ? 0 : field->low) : number < field->high;
 }
 
-// This is the point's circumstances in words: "failures.0.rate=3 per 1000 node-days".
+// Returns the circumstances of the point in words: "failures.0.rate=3 per 1000 node-days".
 std::string circumstances_of(const Json& set) {
   Json met = Json::object();
   for (const auto& [key, value] : set.items()) {
@@ -68,7 +68,7 @@ std::string circumstances_of(const Json& set) {
   return met.empty() ? "" : set_text(met);
 }
 
-// These are the best point, or the best points under each of the circumstances.
+// Returns the best point under each of the circumstances, or the one best point if none vary.
 Json bests_of(const Json& document) {
   Json bests = document.value("best_by", Json::array());
   const auto best = document.find("best");

@@ -25,7 +25,7 @@ std::string set_text(const Json& set);
 
 // The index of the point's value for each key, from its place in the grid.
 std::vector<size_t> places_of(const Sweep& sweep, size_t index);
-size_t index_at(const Sweep& sweep, const std::vector<size_t>& places);  // and back
+size_t index_at(const Sweep& sweep, const std::vector<size_t>& places);  // the reverse
 
 // Failures are circumstances, which nobody chooses; all other keys are the user's choice.
 bool is_circumstance(std::string_view key);

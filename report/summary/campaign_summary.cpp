@@ -171,9 +171,9 @@ SummarySection interval_section(const IntervalReport& report, double storage_sha
          fmt::format("is restored from this tier every {}; detection, restart and restore take {}",
                      text("mtbf_s"), text("restart_s"))});
     section.rows.push_back(
-        {"following",
-         fmt::format("Young's formula costs {} points of goodput, the exact formula {}",
-                     text("young_regret"), text("exact_regret"))});
+        {"formulas", fmt::format("Young's formula loses {} points of goodput against the best "
+                                 "simulated, the exact formula {}",
+                                 text("young_regret"), text("exact_regret"))});
     section.rows.push_back(
         {"RSC formula", fmt::format("ETTR {} at the configured interval", text("rsc_ettr"))});
   } else {
@@ -196,7 +196,7 @@ SummarySection interval_section(const IntervalReport& report, double storage_sha
                                              : std::numeric_limits<double>::infinity();
     if (young_s < report.storage_s) {
       section.rows.push_back(
-          {"by itself",
+          {"Young alone",
            fmt::format("Young's formula gives {} (the root of 2 x stall x time between failures), "
                        "which the storage does not allow; the table evaluates formulas at the "
                        "shortest interval that it allows",

@@ -40,7 +40,7 @@ SummarySection jobs_section(const CompanyReport& report) {
   SummarySection section{"Jobs side by side", {}};
   section.table.columns = {{"job"},
                            {"nodes", Align::right},
-                           {"stand on"},
+                           {"placed on"},
                            {"step alone", Align::right},
                            {"together", Align::right},
                            {"slowdown", Align::right},

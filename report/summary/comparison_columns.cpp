@@ -275,7 +275,7 @@ std::vector<SummaryRow> certainty_rows(const Comparison& comparison, const std::
   }
   for (const auto& [model, points] : models) {
     const std::string of =
-        models.size() > 1 ? fmt::format("of {}: ", fmt::join(points, "; ")) : std::string();
+        models.size() > 1 ? fmt::format("{}: ", fmt::join(points, "; ")) : std::string();
     rows.push_back({"cost models", of + model});
   }
   if (auto row = level_row(comparison)) rows.push_back(*std::move(row));
@@ -287,8 +287,8 @@ std::vector<SummaryRow> certainty_rows(const Comparison& comparison, const std::
   };
   if (std::ranges::any_of(comparison.points, varies_schedule)) {
     rows.push_back({"speed-ups",
-                    "of one schedule over another were off by 1.6 % on average and by 4.0 % at "
-                    "worst in 37 measured pairs, predicted from measured stage times "
+                    "predicted speed-ups of one schedule over another were off by 1.6 % on average "
+                    "and by 4.0 % at worst in 37 measured pairs, with measured stage times "
                     "(docs/physics/schedules.md); smaller differences are not significant"});
   }
   return rows;

@@ -84,17 +84,17 @@ SummarySection memory_section(const Record& record) {
       split += fmt::format("{}{} {}", split.empty() ? "" : ", ", name, format_memory(bytes));
     }
   }
-  section.rows.push_back({"of it", split});
+  section.rows.push_back({"parts", split});
   const auto setter = std::ranges::find(
       record.activation_peaks, fmt::format("pp {}", peak - memory.data()), &ActivationPeak::rank);
   if (setter != record.activation_peaks.end()) {
     section.rows.push_back(
-        {"set by", fmt::format("{} at {}, with {} of activations", setter->task,
-                               format_seconds(setter->at_s), format_memory(setter->bytes))});
+        {"peak during", fmt::format("{} at {}, with {} of activations", setter->task,
+                                    format_seconds(setter->at_s), format_memory(setter->bytes))});
   }
   if (memory.size() > 1) section.rows.push_back({"by rank", totals_text(memory)});
   if (offload_of(record.job).any()) {
-    section.rows.push_back({"beside it", tiers_text(*peak)});
+    section.rows.push_back({"offloaded", tiers_text(*peak)});
     for (const MemoryTier tier : kTiersBesideGpu) {
       const double bytes = tier_of_node(record.job, memory, tier).total();
       if (bytes <= 0) continue;

@@ -68,7 +68,7 @@ std::string layers_text(const TransformerSpec& model) {
   return text + fmt::format(" ({})", fmt::join(kinds, ", "));
 }
 
-// These parts are besides attention, or after the layers.
+// Describes parts that most models lack, each after a comma.
 std::string further_text(const TransformerSpec& model) {
   std::string text;
   if (model.attention_gate) text += ", attention with a gate";

@@ -51,21 +51,21 @@ std::string compressor_text(const AxisCompressors& compressors) {
   return text.empty() ? "no compressor" : text;
 }
 
-// Returns "every 100 steps 3.2 GB from each GPU in 28.7 s, of which 28.7 s are waited for".
+// Returns "every 100 steps, 3.2 GB per GPU in 28.7 s, 28.7 s of it exposed".
 std::string sync_text(const SyncLevel& level, const SyncReport& report) {
   if (level.pattern == SyncPattern::none) return "never";
   const auto seconds = [](double s) { return value_text(Unit::seconds, s); };
   std::string text =
       level.every_steps == 1 ? "every step" : fmt::format("every {:.4g} steps", level.every_steps);
-  if (level.events == SyncEvents::poisson) text += ", at random times,";
-  text += fmt::format(" {} from a GPU", value_text(Unit::bytes, report.sent_bytes));
+  if (level.events == SyncEvents::poisson) text += ", at random times";
+  text += fmt::format(", {} per GPU", value_text(Unit::bytes, report.sent_bytes));
   if (level.pattern == SyncPattern::gossip) text += " to neighbours";
   if (level.fragments > 1) text += fmt::format(" in {} fragments, each", level.fragments);
   text += fmt::format(" in {}", seconds(report.seconds.exchange_s));
   if (const int hiding = level.hiding_steps(); hiding > 0) {
-    text += fmt::format(" beside {} step{}", hiding, hiding == 1 ? "" : "s");
+    text += fmt::format(" during {} step{}", hiding, hiding == 1 ? "" : "s");
   }
-  text += fmt::format(", of which {} lengthen steps", seconds(report.seconds.exposed_s));
+  text += fmt::format(", {} of it exposed", seconds(report.seconds.exposed_s));
   if (report.seconds.left_out > 0) {
     text += fmt::format("; does not wait for the last {} islands", report.seconds.left_out);
   }
@@ -89,7 +89,8 @@ std::string redundancy_text(const Redundancy& redundancy, const Record& record) 
       record.iteration.stragglers->missing, step_workers(record.job.layout),
       together == 1 ? "replicas" : fmt::format("groups of {} replicas", together));
   if (redundancy.tolerance > 0) {
-    line += fmt::format(" and in {} waits longer", text("iteration.stragglers.waited_share"));
+    line += fmt::format(" and waits longer in {} of the steps",
+                        text("iteration.stragglers.waited_share"));
   }
   return line;
 }
@@ -212,10 +213,11 @@ SummarySection evidence_section(const Record& record) {
   }
   section.rows = {
       {"cost models", cost_models_text(record)},
-      {"rests on", fmt::format("{}: shares of the predicted time by the weakest origin of the "
-                               "numbers behind it; a fitted number has the origin of its rows. The "
-                               "error of the whole may nevertheless be measured on runs",
-                               shares)}};
+      {"rests on",
+       fmt::format("{}: shares of the predicted time, each part by the least certain origin of its "
+                   "numbers; a fitted number has the origin of the rows that it was fitted on. The "
+                   "error of whole predictions may still be measured",
+                   shares)}};
   if (!record.assumed_constants.empty()) {
     section.rows.push_back(
         {"assumed", "constants of the calibration with the largest effect on the step time: " +
@@ -279,7 +281,7 @@ std::string cost_models_text(const Record& record) {
   const bool alike = error.value != calibration.step_error.value;
   return fmt::format(
              "step times predicted with calibration {0} are off by {1} (one standard deviation, "
-             "{2}; intervals extend {3:.1f} of these, as a factor) on {4}",
+             "{2}; intervals extend {3:.1f} deviations either way, as a factor) on {4}",
              calibration.name, value_text(Unit::share, error.value), to_string(error.origin),
              std::log(error_factor(error, kReportedShare)) / error.value,
              alike ? error.source : "runs not used in its fit") +

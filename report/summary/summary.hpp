@@ -61,7 +61,7 @@ SummarySection memory_section(const Record& record);
 // The text is "with a chance of 12 % (predicted within ...)", from the calibration's error of
 // memory; empty below 1 %.
 std::string may_not_fit_text(const Calibration& calibration, double bytes, double usable_bytes);
-// The same is said of a record's fullest GPU.
+// Says the same about a record's fullest GPU.
 std::string may_not_fit_text(const Record& record);
 
 // The parts of a GPU's memory, in the order in which reports show them.

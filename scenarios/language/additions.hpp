@@ -29,7 +29,7 @@ OwnPart own_failure(const std::string& name, const Overrides& keys);
 
 // Throws Error if the library already has a schedule of that name.
 std::shared_ptr<const ScheduleKind> own_schedule(ScheduleKind kind);
-// Throws Error if the library already has the name, or if a usual number is out of its range.
+// Throws Error if the library already has the name, or if a default parameter is out of its range.
 std::shared_ptr<const CompressorKind> own_compressor(CompressorKind kind);
 // Throws Error for a name that a scenario would read as an interval.
 std::shared_ptr<const SavingRule> own_saving_rule(SavingRule rule);

@@ -26,7 +26,7 @@ constexpr AskedStudy kAskedStudies[] = {
      [](const Text& in, Job& job, auto& asked) { asked.share(power_with_its_clocks(in, job)); }},
     {"rollout", "engines that generate samples", asks_for<RolloutSpec>,
      [](const Text& in, Job& job, auto& asked) { asked.share(resolve_rollout(in.values, job)); }},
-    {"volunteers", "peers instead of the cluster's nodes", asks_for<Volunteers>,
+    {"volunteers", "peers that train instead of the cluster's nodes", asks_for<Volunteers>,
      [](const Text& in, Job&, auto& asked) {
        asked.share(resolve_volunteers(in.values, in.files));
      }},

@@ -20,8 +20,8 @@ struct StudyText {
 
 struct AskedStudy {
   const char* key;  // the scenario asks for the study by this key
-  // A refusal for jobs that share a machine (company.hpp) names this as what they are simulated
-  // without. Null: the study is allowed there, or another check refuses it.
+  // The name of the study in the Error that refuses it to a job that shares its machine with others
+  // (company.hpp). Null: the study is allowed there, or another check refuses it.
   const char* without;
   bool (*is_in)(const ValuesByType& asked);
   // Runs after the other parts of the job are resolved. Adds nothing if the scenario does not ask.

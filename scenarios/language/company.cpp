@@ -34,8 +34,8 @@ struct JobText {
   std::vector<int> places;  // from the job's own layout.placement
   std::optional<CsvTable> placement;
   bool names_pools = false;  // states layout.place
-  // If it does: the nodes of the job in the order in which they take nodes of the machine, and the
-  // pool that each of these must be in; empty: any pool.
+  // If the job names pools: its nodes in the order in which they take nodes of the machine, and the
+  // pool that each of these must be in. Empty: any pool.
   std::vector<int> order;
   std::vector<int> pools;
 };
@@ -149,7 +149,8 @@ void check_room(const std::vector<JobText>& jobs, int machine_nodes, const Locat
                                  wanted, fmt::join(each, ", "), machine_nodes));
 }
 
-// Each pool must have enough nodes for the jobs that name it, after those that files of nodes take.
+// Each pool must have enough nodes for the jobs that name it, besides the nodes that placement
+// files take.
 void check_pools(const std::vector<JobText>& jobs, const Cluster& machine, const Location& where) {
   std::vector<int> left;
   for (const Pool& pool : machine.pools) left.push_back(pool.nodes);

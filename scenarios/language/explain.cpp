@@ -309,9 +309,9 @@ class Explanation {
              {Origin::assumed, "follows from the tier"});
   }
 
-  // Adds the keys below `path` that the scenario leaves open, with the values in the job. `takes`
-  // says whether the job uses a key (relative to `path`). The evidence is that of the number if it
-  // keeps its own, `of_entry` for other keys of the library's entries, and "default" for the rest.
+  // Adds the keys below `path` that the scenario leaves open, with their values in the job. `takes`
+  // says whether the job uses a key (relative to `path`). A number with evidence of its own shows
+  // that, another key of a library entry shows `of_entry`, and the rest show "default".
   using Takes = std::function<bool(std::string_view)>;
   static bool takes_all(std::string_view /*key*/) { return true; }
 

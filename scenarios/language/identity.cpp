@@ -71,11 +71,11 @@ void add_files_of_iterations(const Job& job, Digest& digest) {
   if (job.schedule.imported != nullptr) {
     digest.add(torch_schedule_text(*job.schedule.imported, true));
   }
-  // A file of learning rates may decide these steps.
+  // The steps may come from a file of learning rates, which is not part of the values.
   for (const SyncLevel& level : job.sync) digest.add(level.every_steps);
 }
 
-// Adds the origin of each number whose origin results name.
+// Adds the origin of each number whose origin appears in results.
 void add_origins_of_iterations(const Job& job, Digest& digest) {
   const auto add = [&](const auto& fields, const auto& spec) {
     for (const auto& field : fields) digest.add((spec.*field.member).origin);

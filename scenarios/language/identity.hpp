@@ -18,11 +18,11 @@ struct Volunteers;
 
 // 16 hexadecimal digits that hash the values of `scope` and of narrower scopes. For campaigns these
 // are all values that decide a result; for iterations those that a table of iterations is made
-// from, without the time between snapshots, failure rates and recovery times. Scenarios that differ
-// in comments, order of keys, name, spelling of a unit or in writing out a default are equal. They
-// differ in a value, in the content of a named file, or in the origin of a number whose origin the
-// results name (hardware, calibration, failures, recovery): a number of the library that is written
-// out counts as assumed unless `origins` says otherwise.
+// from, without the time between snapshots, failure rates and recovery times. Scenarios have equal
+// hashes if they differ only in comments, order of keys, name, spelling of a unit, or in whether a
+// default is written out. Hashes differ if a value, the content of a named file, or the origin of a
+// number differs whose origin the results name (hardware, calibration, failures, recovery). A
+// number of the library that is written out counts as assumed unless `origins` says otherwise.
 std::string identity_of(const std::vector<ResolvedValue>& values, const Job& job, Scope scope,
                         const Volunteers* volunteers = nullptr);
 

@@ -80,7 +80,7 @@ class Override {
     const bool may_stay = node.kind == Kind::map && !field->shorthand.empty();
     const std::string way =
         may_stay ? fmt::format("; {}.{} would keep them", path, field->shorthand) : std::string();
-    // The text does not contain the name, so that a comparison of several names prints it once.
+    // The note omits the name, so that a comparison of several names prints it once.
     notes_.push_back({path, fmt::format("the name replaces the stated keys: {}{}",
                                         fmt::join(stated, ", "), way)});
   }

@@ -29,12 +29,12 @@ struct TierTiming {
   SnapshotTier tier;
   double complete_s = 0;  // from the start of the iteration that takes it until it is restorable
   double restore_s = 0;   // time to read it back on all ranks
-  // The same after losing as many nodes as the tier's code or copies tolerate.
+  // restore_s after the loss of as many nodes as the code or the copies of the tier tolerate
   double rebuild_s = 0;
   // Time of a snapshot at the storage's full bandwidth; 0: it is stored elsewhere.
   double storage_s = 0;
   StartupReads startup = {};
-  // additional time to restore with another number of replicas in the same layout
+  // Restoring takes this much longer with another number of replicas in the same layout.
   double reshape_s = 0;
   double convert_s = 0;  // additional time to restore in another layout (tp, pp)
 };
@@ -53,15 +53,14 @@ struct IterationTable {
   // fills this decides how a lost node affects the layout. With more nodes out the job waits.
   std::vector<double> shrunk_iteration_s;
   std::vector<double> shrunk_progress;
-  // (relayout) the layouts of these iterations, most nodes first
+  // [i] is a layout that relayout uses for these iterations, sorted from most nodes to fewest
   std::vector<RelaidLayout> relaid = {};
-  // [j]: number of the layout in `relaid`, from 1; 0 or no entry: the job's own.
+  // [j] is the number of the layout in `relaid`, from 1; 0 or no entry: the job keeps its layout.
   std::vector<int> shrunk_layout = {};
-  // If not all sizes were simulated: a bound, roughly, on the relative error of the others, from
-  // the differences between simulated neighbours or the error of the closed form there. 0: all were
-  // simulated.
+  // 0 if all sizes were simulated. Otherwise a rough bound on the relative error of the other
+  // sizes, from the differences between simulated neighbours or the error of the closed form there.
   double shrunk_gap = 0;
-  // By failure class: an iteration with one slow node of that class; 0 for other kinds.
+  // [class] is an iteration with one slow node of that failure class; 0 for other kinds.
   std::vector<double> slow_iteration_s;
   // Steps before the compressor starts, as a share of all steps of the run, not of this campaign.
   Warmup warmup = {};
@@ -101,14 +100,14 @@ struct TrialResult {
   double lost_s[kLosses] = {};
   std::int64_t iterations = 0;         // iterations whose result survived
   std::vector<std::int64_t> failures;  // by class index
-  // Unexpected failures by the tier restored from, as decided when they occur; then those restored
-  // from nothing, and from other islands.
+  // Number of unexpected failures by the tier that the restart loads from; two further entries
+  // count restarts from nothing and from the state of other islands.
   std::vector<std::int64_t> restored_from;
   std::vector<std::int64_t> snapshots;          // by tier, in whole iterations
   std::vector<std::int64_t> skipped_snapshots;  // by tier: due while the last was unfinished
   double node_down_s = 0;                       // time in repair, summed over all nodes
   std::int64_t counts[kCampaignCounts] = {};
-  double at_size_s[kSizeClasses] = {};  // in whole iterations, kept or lost, by size_class()
+  double at_size_s[kSizeClasses] = {};  // [size_class()] time of whole iterations, kept or lost
   std::vector<RuledIntervals> ruled;    // by tier
   std::int64_t& count(CampaignCount what) { return counts[static_cast<int>(what)]; }
   std::int64_t count(CampaignCount what) const { return counts[static_cast<int>(what)]; }

@@ -24,8 +24,8 @@ struct JobSize {
   bool operator==(const JobSize&) const = default;
 };
 
-// The state of a job while it trains. A level is the number of nodes, or with elastic recovery of
-// groups, that are out; several levels may give the same size.
+// The plan numbers states of the training job. A level is the number of nodes (with elastic
+// recovery the number of groups) that are out; several levels may have the same size.
 struct CampaignPlan {
   explicit CampaignPlan(const CampaignInputs& campaign_inputs);
 

@@ -75,7 +75,7 @@ void Copies::end_trainers(const FailureClass& failure_class) {
 void Copies::spoil(double since_s) {
   for (std::size_t tier = 0; tier < tiers_.size(); ++tier) {
     std::erase_if(tiers_[tier].copies, [&](const Copy& copy) { return copy.start_s > since_s; });
-    // The state on the GPUs diverges as well.
+    // Copies on the GPUs follow the diverging state.
     if (on_gpus(plan_.tiers[tier])) tiers_[tier].copies.clear();
     forget_old_losses(tiers_[tier]);
   }

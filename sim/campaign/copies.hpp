@@ -32,7 +32,7 @@ class Copies {
   // The keeper process of one rank in this slot died. A tier with a code loses this slot's part; a
   // tier without one loses its copies in end_trainers().
   void lose_keeper(int slot, double at_s);
-  // The trainers ended by such a failure.
+  // This failure ended the trainer processes.
   void end_trainers(const FailureClass& failure_class);
   // Drops copies started after `since_s`, and those on GPUs: they hold the state of a diverging
   // run.

@@ -20,7 +20,8 @@ class Groups {
   // Whether the other groups can continue if these slots are lost as well.
   bool can_lose(const std::vector<int>& slots) const;
 
-  // The groups of these slots are out; apart from nodes they can rejoin at ready_s.
+  // The groups of these slots drop out. They can rejoin from ready_s on, if they have all nodes by
+  // then.
   void lose(const std::vector<int>& slots, double ready_s);
   void emptied(int slot);
   void filled(int slot, double at_s);

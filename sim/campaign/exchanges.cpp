@@ -95,7 +95,8 @@ Exchanges::Position Exchanges::position(int island, double at_s) const {
   const std::int64_t most = limit(island);
   Position position;
   Steps none;
-  // An island has ended no step before its own start, and usually the limit lies further ahead.
+  // Before its first step ends, an island has ended no step. This also covers times before its
+  // start.
   if (at_s < offset_s + pace_.iteration_s()) {
     position.step = 0;
   } else {
@@ -178,8 +179,7 @@ void Exchanges::settle(double until_s, const Told& told) {
       look_at(group);
       if (group.at_rest || is_stuck(group)) continue;
       const IslandLevel& level = level_of(group);
-      // Nothing happens until an offset changes: the group is past exchanges that have completed by
-      // then.
+      // The group has completed its earlier exchanges, so this is its next one.
       const std::int64_t step = level.step_of(group.through + 1);
       if (step > limit(group.first, group.level + 1)) continue;
       const double at_s =

@@ -32,7 +32,7 @@ class Exchanges {
   void drop(int island);
 
   struct Told {
-    // It has waited for others until now.
+    // The island waited wait_s at an exchange for others.
     std::function<void(int island, double wait_s)> waited;
     // The others continued without it: its work since `shared` is lost. It must load their state,
     // and continue with `step`.
@@ -100,8 +100,9 @@ class Exchanges {
   double elapsed_s(std::int64_t step) const;
   double spared_s(std::int64_t first) const;
   double slack_s(const IslandLevel& level) const;
-  // The step that the group's next exchange blocks; and the offset of a complete island that
-  // arrives at a step at the same time as this one.
+  // held_step: the step that cannot begin before the group's next exchange completes.
+  // whole_offset_s: the offset of an island of full size that would begin `step` at the same time
+  // as this one.
   std::int64_t held_step(const Group& group) const;
   double whole_offset_s(int island, std::int64_t step) const {
     const double offset_s = islands_[island].offset_s;

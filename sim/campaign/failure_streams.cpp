@@ -82,7 +82,7 @@ void FailureStreams::strike(const Next& next, std::vector<int>& hit) {
   one.arrivals.advance();
 }
 
-// Takes away nodes that would otherwise stay.
+// Draws the nodes that a recorded shortage takes away; nodes that leave anyway do not count.
 void FailureStreams::reclaim(Class& one, std::vector<int>& hit) {
   const auto& [from_s, until_s] = one.failure_class->taken[one.arrivals.traced()];
   one.victims.draw_any(until_s.size() + leaving_.size(), hit);

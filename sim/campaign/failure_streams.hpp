@@ -19,7 +19,8 @@ class FailureStreams {
   struct Next {
     double at_s;
     int failure_class;
-    // the end of a notice, when nodes leave; false for a class with notice: its begin
+    // true: the nodes leave now, at the end of their notice; false: the failure occurs, or for a
+    // class with notice the notice begins
     bool leaves = false;
   };
   Next next() const;

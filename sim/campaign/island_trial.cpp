@@ -45,7 +45,7 @@ TrialResult IslandTrial::run() {
   for (;;) {
     const FailureStreams::Next failure = streams_.next();
     const double end_s = next_end_s();
-    // An island that waits looks at once for nodes that are back, any other one between its phases,
+    // A waiting island reacts at once when a node comes back; other islands check between phases,
     // as a job without islands does.
     const bool waits = std::ranges::any_of(
         down_, [&](int island) { return islands_[island].phase == Phase::waiting; });
@@ -103,7 +103,7 @@ void IslandTrial::meet_failure(const FailureStreams::Next& failure) {
       }
       return;
     case FailureKind::loss_spike:
-      // Islands that are down already also begin again from before it.
+      // Islands that are down are hit, too: they also restart from a state before the spike.
       for (int island = 0; island < table_.count; ++island) fail(island, failure.failure_class, 0);
       return;
     default:
@@ -124,7 +124,7 @@ void IslandTrial::meet_failure(const FailureStreams::Next& failure) {
   }
 }
 
-// The island's part of a failure at now_s_.
+// Applies a failure at now_s_ to one island that it hits.
 void IslandTrial::fail(int index, int class_index, double link_s) {
   Island& island = islands_[index];
   const FailureClass& failure_class = inputs_.failures[class_index];
@@ -150,8 +150,8 @@ void IslandTrial::fail(int index, int class_index, double link_s) {
   enter(island, Phase::detecting, island.detect_s);
 }
 
-// The island saves in the middle of a step if that leaves a copy in time, and else trains on; one
-// that is down gives the nodes in hit_ up at once.
+// A training island takes a snapshot at once if that leaves a copy in time, and otherwise trains
+// on. An island that is down gives up the nodes in hit_ immediately.
 void IslandTrial::heed_notice(int index, int class_index) {
   const Island& island = islands_[index];
   const bool trains = exchanges_.trains(index);
@@ -270,7 +270,7 @@ void IslandTrial::enter(Island& island, Phase phase, double duration_s) {
   island.until_s = now_s_ + duration_s;
 }
 
-// Books the time of a phase up to now.
+// Books the time that the island's phase has taken until now.
 void IslandTrial::book(Island& island) {
   const double spent_s = now_s_ - island.since_s;
   island.since_s = now_s_;
@@ -325,7 +325,8 @@ double IslandTrial::pace_of(const Island& island) const {
   return island.layout_out == 0 ? 1 : table_.smaller_pace[island.layout_out - 1];
 }
 
-// A node is back: the island restarts with it, and saves before if a tier outlives that.
+// A node is back, so the island restarts with it. It takes a snapshot first if a tier keeps one
+// through a restart.
 void IslandTrial::grow(int index) {
   if (plan_.saver != kNoTier) return stop_as_planned(index, plan_.saver, 0);
   halt(index);
@@ -423,8 +424,8 @@ void IslandTrial::end_load(int index) {
   if (island.empty_slots < island.layout_out) grow(index);  // meanwhile a node came back
 }
 
-// Its work since its last exchanges is lost: with several fragments, for each since its own
-// exchange.
+// An island loses its work since its last exchange; with several fragments it loses each fragment's
+// work since that fragment's exchange.
 void IslandTrial::take_weights_of_others(Island& island, std::int64_t step) {
   if (step > island.shared) {
     // The others continued without it.
@@ -462,7 +463,7 @@ void IslandTrial::miss(int index, double at_s, std::int64_t shared, std::int64_t
   shared = std::max(shared, island.shared);
   halt(index);
   std::erase(down_, index);
-  // An island with parameters of its own may have been behind by more than this exchange.
+  // An island with private parameters may have been behind by more than this exchange.
   shared = std::min(shared, island.step);
   exchanges_.begin(index, step, at_s, pace_of(island));
   island.missed.emplace_back(shared, step);

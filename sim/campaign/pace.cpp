@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t kMostResidues = 256;  // of leaps: bounds their memory
 
-// A copy may seem to end an ulp after the iteration or period that it fills exactly.
+// Because of rounding a copy may seem to end an ulp after the iteration or period that it fills.
 std::int64_t whole_turns(double duration_s, double turn_s) {
   return std::max<std::int64_t>(1, std::llround(std::ceil(duration_s / turn_s - 1e-9)));
 }
@@ -91,8 +91,8 @@ Cadence Pace::cadence_of(const IterationTable& table, int tier) const {
   cadence.complete_s = timing.complete_s;
   cadence.restore_s = timing.restore_s;
   cadence.rule = timing.tier.own.get();
-  // Takes the snapshot in the shortest iteration that fits it, followed by plain ones, so the copy
-  // is complete in any case.
+  // Assumes that the iteration with the snapshot has the shortest stall and plain ones follow. In
+  // all other cases the copy is complete as well.
   double own_stall_s = std::numeric_limits<double>::infinity();
   for (int set = 0; set < sets(); ++set) {
     if (set >> tier & 1) own_stall_s = std::min(own_stall_s, stall_s_[set]);
@@ -100,7 +100,7 @@ Cadence Pace::cadence_of(const IterationTable& table, int tier) const {
   cadence.every_iterations = timing.tier.every_iterations;
   cadence.every_s = timing.tier.every_s;
   if (timing.tier.every_overhead > 0) {
-    // Saves as often as copies complete, but at most so often that the cost stays below that share
+    // Saves as often as copies complete, unless stalls would then exceed the share `every_overhead`
     // (CheckFreq, Mohan et al., FAST 2021, section 4.2).
     const double stall_s = stall_s_[std::size_t{1} << tier];
     cadence.every_iterations =
@@ -111,7 +111,8 @@ Cadence Pace::cadence_of(const IterationTable& table, int tier) const {
   return cadence;
 }
 
-// A rule returns at least the time of a copy, so nothing needs to give way.
+// Lengthens the period, or makes training wait, if a copy takes longer than the period. A rule
+// needs neither, because its intervals are at least the time of a copy.
 void Pace::give_way(WhenBusy when_busy, double own_stall_s, Cadence& cadence) const {
   if (cadence.rule != nullptr) return;
   if (when_busy == WhenBusy::skip) {
@@ -130,14 +131,14 @@ void Pace::give_way(WhenBusy when_busy, double own_stall_s, Cadence& cadence) co
   const double busy_s = cadence.complete_s - (queues ? own_stall_s : 0);
   const double period_s = own_stall_s + cadence.training_s(iteration_s_, own_stall_s);
   const double wait_s = busy_s - period_s;
-  // A copy may seem to end an ulp after the period that it fills exactly.
+  // Because of rounding a copy may seem to end an ulp after the period that it fills.
   constexpr double kRounding = 1e-9;
   if (wait_s <= kRounding * busy_s) return;
   cadence.wait_s = wait_s;
   if (cadence.is_timed()) cadence.every_s = busy_s * (1 - kRounding);
   if (!queues) return;
   cadence.queued = 1;
-  cadence.complete_s = 2 * busy_s;  // after the one before it
+  cadence.complete_s = 2 * busy_s;  // waits for the copy before it
 }
 
 void Pace::set_common_periods() {
@@ -185,10 +186,10 @@ std::int64_t Pace::whole_period() const {
   return period;
 }
 
-// leaps_[0][r]: from the start of the timed tier at an iteration that is r modulo the common period
-// of the others to its next start; leaps_[k]: 2^k of these. Everything repeats modulo that period.
-// If it is too long to list, a leap ends before the next iteration in which a pause or another
-// tier is due.
+// leaps_[0][r]: the steps of one period of the leaping tier that begins at an iteration that is r
+// modulo the common period of the other tiers; leaps_[k]: 2^k such periods. Everything repeats
+// modulo the common period. If that is too long to list, a leap ends before the next iteration in
+// which a pause or another tier is due.
 void Pace::set_leaps() {
   int leaping = -1;
   int kept = 1;
@@ -234,8 +235,8 @@ void Pace::set_leaps() {
       kept * longest_period_s_ + static_cast<double>((kept + 1) * longest_period + 1) * slowest_s;
 }
 
-// The next iteration from this one on in which a tier by iterations is due or a pause follows, if
-// leaps keep between such iterations.
+// If leaps stop at such iterations (leaps_between_): the next iteration, from this one on, in which
+// a tier by iterations is due or a pause follows. Otherwise there is no limit.
 std::int64_t Pace::leaps_until(std::int64_t iteration) const {
   if (!leaps_between_) return std::numeric_limits<std::int64_t>::max();
   std::int64_t until = std::numeric_limits<std::int64_t>::max();

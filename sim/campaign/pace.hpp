@@ -23,7 +23,7 @@ struct Steps {
   // Iterations in which exactly the tiers of the set took a snapshot; [0], the empty set, is
   // unused.
   std::array<std::int64_t, 1 << kMaxSnapshotTiers> by_set{};
-  std::array<std::int64_t, kPauses> pauses{};  // after the iterations, by kind
+  std::array<std::int64_t, kPauses> pauses{};  // number of pauses, by kind
 
   Steps& operator+=(const Steps& other);
   Steps& operator-=(const Steps& other);
@@ -68,22 +68,22 @@ class Pace {
   double stall_s(int set) const { return stall_s_[set]; }
   double pause_s(int kind) const { return pauses_[kind].takes_s; }
 
-  // The time that these steps take, without the first of them, which are `before`.
+  // The time that `steps` take after the first part of them, `before`.
   double elapsed_s(const Steps& steps, const Steps& before = kNoSteps) const {
     return static_cast<double>(steps.total - before.total) * iteration_s_ + stalls_s(steps, before);
   }
   // Adds iterations first .. last-1 (first >= 1), with snapshots only of tiers due by iteration.
   void add_iterations(Steps& steps, std::int64_t first, std::int64_t last) const;
-  // How many iterations from `first` on, after `done`, start before `time_s` has elapsed; at most
-  // `most`.
+  // The number of iterations from `first` on, after the steps `done`, that start within `time_s` of
+  // the start of `done`; at most `most`.
   std::int64_t iterations_before(double time_s, const Steps& done, std::int64_t first,
                                  std::int64_t most) const;
-  // How many of them, at most `most`, end within until_s - start_s.
+  // The number of them, at most `most`, that end within until_s - start_s.
   std::int64_t iterations_by(double until_s, double start_s, const Steps& done, std::int64_t first,
                              std::int64_t most) const;
-  // The state after iterations from `first` on, by their number, as add_iterations() counts them.
+  // The steps after any number of iterations from `first` on, counted as add_iterations() does.
   class Ahead;
-  // The share of time for training besides pauses, without failures and snapshots.
+  // The share of training time that is not pauses, without failures and snapshots.
   double training_share() const;
   // Counts the pauses after iterations first .. last-1; there is none after iteration 0.
   void add_pauses(Steps& steps, std::int64_t first, std::int64_t last) const;
@@ -100,9 +100,10 @@ class Pace {
   const Steps& leap(int leap, std::int64_t iteration) const {
     return leaps_[leap][iteration % static_cast<std::int64_t>(leaps_[leap].size())];
   }
-  // No period of that tier is longer.
+  // No period of the leaping tier takes longer.
   double longest_period_s() const { return longest_period_s_; }
-  // Within this time, that tier and the tiers by iteration start all snapshots that may be needed.
+  // In this much time the leaping tier and the tiers by iteration start every snapshot that a
+  // restart may still need.
   double leap_guard_s() const { return leap_guard_s_; }
 
  private:

@@ -91,7 +91,7 @@ class Reduction {
     }
   }
 
-  // Counts failures of the classes that belong.
+  // Counts the failures whose class satisfies `belongs`.
   template <class Belongs>
   Estimate count(Belongs belongs) const {
     return over([&](const TrialResult& result) {
@@ -168,8 +168,8 @@ class Reduction {
     const double full_iterations = inputs_.tokens / inputs_.tokens_per_iteration;
     const double plain_s =
         full_iterations * run_step_s(inputs_.table.warmup, inputs_.table.iteration_s[0]);
-    // At the rate of all trials together, because a training averages over good and bad times;
-    // infinite if the rate may be zero.
+    // Uses the mean goodput of all trials, because a training averages over good and bad times. The
+    // result is infinite if the goodput may be zero.
     const Estimate& goodput = report.goodput;
     const auto at = [&](double share, double unit) {
       return share > 0 ? plain_s / share * unit : std::numeric_limits<double>::infinity();
@@ -191,9 +191,9 @@ class Reduction {
     });
   }
 
-  // In few trials there may be no time without spares, and their spread then shows none. If the job
-  // can only wait for a repair, theory gives the mean waiting time, and intervals are widened by
-  // what the trials have waited too little.
+  // A few trials may never run out of spares, and their spread then hides the waiting for repairs.
+  // If a job can only wait, theory gives the mean waiting time, and the intervals are widened by
+  // the difference to the time that the trials waited.
   void add_unseen_wait(CampaignReport& report) const {
     const RecoveryPolicy& recovery = inputs_.recovery;
     if (recovery.when_no_spare != WhenNoSpare::wait || recovery.elastic.groups > 0 ||

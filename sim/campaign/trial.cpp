@@ -111,7 +111,7 @@ std::optional<Trial::State> Trial::meet(const Event& event) {
       return meet_failure(event);
     case Event::Kind::repair:
       finish_repairs();
-      // A group rejoins by itself, a smaller job grows by a restart.
+      // Groups rejoin without a restart; a smaller job needs a restart to grow.
       if (!plan_.is_elastic() && plan_.saver != kNoTier && can_grow()) pause_ = Pause::stop;
       return std::nullopt;
     case Event::Kind::rejoin:
@@ -296,7 +296,7 @@ Trial::State Trial::recover() {
 // Loads the newest copy; if it turns out to be bad, the next one follows.
 std::optional<Trial::State> Trial::load() {
   Copies::Source source;
-  // Other data that is read once at a restart.
+  // Startup data is read once per restart, even if several copies are tried.
   double storms = streams_.meets_storm() ? 1 : 0;
   double starts = 1;
   do {
@@ -308,7 +308,7 @@ std::optional<Trial::State> Trial::load() {
     starts = storms = 0;
     const auto interrupted = spend(Loss::restart, source.load_s + startup_s);
     if (interrupted) return interrupted;
-    // The copy may have become bad only now.
+    // The copy may have been corrupted while it was loaded.
     source.bad = source.tier != kNoTier && newest_copy(false).bad;
     if (source.bad) copies_.discard(source.tier);
   } while (source.bad);

@@ -19,7 +19,7 @@ int replica_of(int slot, const NodeGroups& same_shard) {
 void Trial::strike(const FailureStreams::Next& failure) {
   finish_repairs();
   streams_.strike(failure, hit_);
-  if (failure.leaves) return;  // its notice counted
+  if (failure.leaves) return;  // it was counted when its notice began
   ++failures_[failure.failure_class];
   std::erase_if(hit_, [&](int slot) { return pool_.node_at(slot) == kNobody; });
   if (CampaignEvent* logged = log(CampaignEvent::Kind::failure, failure.at_s)) {
@@ -34,7 +34,7 @@ Trial::State Trial::fail(int class_index) {
   const FailureClass& failure_class = inputs_.failures[class_index];
   ++ruling_.failures;
   detect_s_ = streams_.noticed_after_s(class_index, now_s_);
-  // Nodes that have a notice leave together with it.
+  // Nodes under notice leave now, too, because the job stops anyway.
   std::vector<int> out = leaving();
   out.insert(out.end(), hit_.begin(), hit_.end());
   const bool others_go_on = state_ != State::down && !hit_.empty() && groups_.can_lose(out);
@@ -181,7 +181,7 @@ std::vector<Trial::SlowNode> Trial::noticed() const {
 
 void Trial::swap_slow_nodes() {
   for (const SlowNode& slow : noticed()) {
-    // A node that became slow twice has left already.
+    // If a node became slow twice, its first entry has already removed it.
     if (std::ranges::find(slow_, slow.slot, &SlowNode::slot) == slow_.end()) continue;
     log_swap(slow.slot, slow.failure_class);
     provision_s_ = std::max(provision_s_, lose_node(slow.slot, slow.failure_class));

@@ -83,8 +83,9 @@ void UndisturbedRun::advance(double until_s) {
   }
 }
 
-// Whole periods of the leaping tier that end by `until_s` and before another timed tier is due. The
-// iterations after the last leap, which the guard leaves, start anew all copies that count.
+// Skips whole periods of the leaping tier that end before `until_s` and before another timed tier
+// is due. It stops early enough (leap_guard_s) that single steps then start all copies that may be
+// needed.
 void UndisturbedRun::leap(double until_s) {
   const int tier = std::countr_zero(static_cast<unsigned>(pace_->leaping_tier()));
   const double now = now_s();
@@ -102,7 +103,7 @@ void UndisturbedRun::leap(double until_s) {
     Steps after = done_;
     after += pace_->leap(leap, iteration());
     const std::int64_t next = first_ + after.total;
-    // Leaves room for the period that is taken alone, below.
+    // Leaves room before `end` for the period that is taken alone (see below).
     if (next > end - (leap == 0 ? 0 : pace_->leap(0, next).total)) return false;
     if (start_s_ + pace_->elapsed_s(after) > end_s) return false;
     if (leap == 0) note_snapshot(tier, iteration(), done_);
@@ -170,8 +171,8 @@ void UndisturbedRun::take_jump(std::int64_t count) {
   done_ = ahead.steps(count);
 }
 
-// The interval of a tier by time, from `now_s` on, when the state before `iteration` is saved or
-// was loaded.
+// The interval until the next snapshot of a timed tier. At `now_s` the state before `iteration` was
+// saved or loaded.
 double UndisturbedRun::interval_s(int tier, double now_s, std::int64_t iteration) const {
   const Cadence& cadence = pace_->cadence(tier);
   if (cadence.rule == nullptr) return cadence.every_s;

@@ -163,7 +163,8 @@ void run_in_child(const std::function<void(PipeWriter&)>& body,
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  // Without a reader, writing ends with SIGPIPE: what stopped the reader says more.
+  // A child that dies of SIGPIPE lost its reader; then the exception that stopped the reader tells
+  // more.
   if (WIFSIGNALED(status) && WTERMSIG(status) != SIGPIPE) {
     throw Error(fmt::format("the simulation was killed by signal {} ({})", WTERMSIG(status),
                             strsignal(WTERMSIG(status))),

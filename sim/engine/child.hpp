@@ -68,11 +68,11 @@ class PipeReader {
   std::size_t at_ = 0;
 };
 
-// `body` computes and then writes, in the child; `read` takes all of that here. Exceptions of
-// `body` are rethrown here: Error with its exit code, InternalError, anything else as InternalError
-// with its text; what `body` throws after it wrote more than a chunk becomes an Error that there is
-// no result. What `read` throws goes on. Throws Error (exit code failed) that names the signal if
-// the child died.
+// `body` runs in the child and writes its result; `read` takes the result here. An Error of `body`
+// is rethrown here with its exit code, any other exception as InternalError with its text. If
+// `body` throws after part of the result was sent, an Error says that there is no result.
+// Exceptions of `read` pass through. Throws Error (exit code failed) that names the signal if the
+// child was killed.
 void run_in_child(const std::function<void(PipeWriter&)>& body,
                   const std::function<void(PipeReader&)>& read);
 

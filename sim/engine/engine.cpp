@@ -72,8 +72,8 @@ std::optional<Timeline> in_child(const std::function<std::optional<Timeline>()>&
   return timeline;
 }
 
-// [rank of the Plan] -> the rank that is recorded for it. Also without folding, one of several
-// identical ranks.
+// Returns by rank of the Plan the rank whose spans are recorded for it. Even without folding,
+// identical ranks have one record unless options.record_all.
 std::vector<RankId> recorded_by(const Plan& plan, const Cluster& cluster, const FlowTable& flows,
                                 const Folding& folding, const EngineOptions& options) {
   const bool again = options.fold == FoldMode::none && !options.record_all;

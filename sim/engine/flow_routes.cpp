@@ -179,7 +179,7 @@ void drop_bounded_links(Ways& ways, const std::vector<double>& capacity,
 std::vector<std::int32_t> merge_alike_links(FlowRoutes& routes) {
   const Uses uses = uses_of_links(routes);
   const std::vector<std::int32_t> alike = alike_links(uses, routes.bursts);
-  std::vector<std::int32_t> number(alike.size(), -1);  // of the links that stay
+  std::vector<std::int32_t> number(alike.size(), -1);  // new numbers of the links that stay
   std::vector<double> capacity;
   std::vector<double> largest_amount;
   std::vector<LinkBurst> bursts;

@@ -32,7 +32,7 @@ class FlowTableBuilder {
         shapes_(cluster_),
         chooser_(chooser) {}
 
-  // Every transfer requests its paths.
+  // Asks the path chooser for the paths of every transfer of the Plan.
   void lay_ways() {
     table_.classes.resize(plan_.classes.size());
     table_.collective_of.resize(plan_.classes.size());
@@ -47,7 +47,7 @@ class FlowTableBuilder {
     }
   }
 
-  // The table of the routes laid so far.
+  // Moves the table out, without links that bound no flow and with equal links merged.
   FlowTable table() {
     drop_bounded_links(ways_, table_.capacity, least_capacity());
     join_ways();
@@ -88,7 +88,7 @@ class FlowTableBuilder {
 
   // `wire_share`: the share of the bytes that crosses links other than the NICs.
   void add_transfer(RankId source, RankId destination, double bytes, double wire_share = 1) {
-    // Rounded up to a multiple of the parts of path shares.
+    // Rounds up to whole 1 / kWireParts, so that shares stay ratios of small integers.
     wire_share = std::ceil(wire_share * kWireParts - 1e-9) / kWireParts;
     bytes *= wire_share;
     const bool choice =
@@ -297,7 +297,7 @@ class FlowTableBuilder {
   // Groups of equal bytes: edges by index, then demands.
   static std::vector<std::vector<std::int32_t>> pipelined_flows_of(const CollectiveFlows& flows) {
     std::vector<std::vector<std::int32_t>> pipelined;
-    std::vector<double> bytes;  // of each
+    std::vector<double> bytes;  // [group of edges]
     const auto add = [&](std::int32_t index, double of_index) {
       size_t s = flows.independent ? pipelined.size() : 0;
       while (s < pipelined.size() && !same_bytes(bytes[s], of_index)) ++s;

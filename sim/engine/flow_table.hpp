@@ -24,7 +24,7 @@ struct FlowTable : FlowRoutes {
     std::vector<FlowIndex> message;              // [peer slot]
     std::vector<std::vector<FlowIndex>> demand;  // [task][flow]
   };
-  // Sizes per byte of the collective's buffer.
+  // `bytes` is what the flow carries per byte of the collective's buffer.
   struct PipelinedFlow {
     std::int32_t source = 0;  // one of its starting members
     double bytes = 0;

@@ -43,7 +43,8 @@ void fold_groups(const std::vector<Colour>& colours, Folding& folding) {
   }
 }
 
-// Representative link of every colour, and which link is one: [link] -> folded link or -1.
+// Returns by link of the table the folded link that it represents, or -1: one link represents each
+// colour.
 std::vector<std::int32_t> fold_links(const FlowTable& flows, const std::vector<Colour>& colours,
                                      std::vector<std::int32_t>& number_of_link, Folding& folding) {
   Numbering numbering;
@@ -157,7 +158,8 @@ Folding fold(const Plan& plan, const Cluster& cluster, const FlowTable& flows, F
   const Colours colours = refined_colours(plan, cluster, flows, ChosenWays::tell_apart);
   fold_ranks(plan, colours.ranks, folding);
   const auto unlike = static_cast<std::int64_t>(folding.ranks.size());
-  // A sample's links represent others, whose bursts come at other times.
+  // Links with bursts are not sampled, because each of the links that one represents has its own
+  // bursts.
   const bool samples = mode == FoldMode::automatic && flows.bursts.empty();
   if (samples && unlike > limits.unlike_ranks) {
     Folding sampled = sampled_fold(plan, cluster, flows, limits.sampled_ranks);

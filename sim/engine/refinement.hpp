@@ -14,7 +14,8 @@ namespace windtunnel {
 
 using Colour = std::uint64_t;
 
-// Finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA'14): a bijection that scatters every bit.
+// SplitMix64's finaliser (Steele, Lea, Flood, OOPSLA'14) maps 64 bits one to one and spreads every
+// input bit over the result.
 inline Colour mix_colour(Colour x) {
   x += 0x9e3779b97f4a7c15ull;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
@@ -22,9 +23,9 @@ inline Colour mix_colour(Colour x) {
   return x ^ (x >> 31);
 }
 
-// Numbers distinct values by first occurrence. Open addressing in a growing table: millions of
-// colours are counted several times, but if folding works well few are distinct, so the table stays
-// in the cache.
+// Numbers distinct values by first occurrence. The table is open-addressed and grows: millions of
+// colours are counted several times, but if folding works well few are distinct, so it stays in the
+// cache.
 class Numbering {
  public:
   std::int32_t number(Colour colour) {
@@ -71,7 +72,7 @@ struct Colours {
 
 std::int64_t distinct(const std::vector<Colour>& colours);
 
-// Whether paths chosen by routing (FlowTable::chosen) distinguish flows.
+// States whether paths chosen by routing (FlowTable::chosen) distinguish flows.
 enum class ChosenWays { tell_apart, ignored };
 
 Colours refined_colours(const Plan& plan, const Cluster& cluster, const FlowTable& flows,

@@ -15,10 +15,10 @@ namespace windtunnel {
 namespace {
 
 struct Pipeline {
-  std::vector<RankId> ranks;         // by colour, then number, as in all of its kind
-  std::vector<std::int32_t> groups;  // the same; those of replicas not
+  std::vector<RankId> ranks;         // sorted by colour, then number: kinds correspond by index
+  std::vector<std::int32_t> groups;  // in the same order, without groups of replicas
   Colour kind = 0;
-  double seconds = 0;           // of its transfers, over the slowest way of each
+  double seconds = 0;           // transfer time, each transfer over its slowest path
   std::int32_t played_by = -1;  // the simulated pipeline that it is taken to behave like
 };
 
@@ -114,7 +114,7 @@ class Sampler {
     }
   }
 
-  // Visits messages and demands, with the flow of the class's first member.
+  // Calls `visit` with the first flow of each message and demand, and with the class of its ranks.
   template <class Visit>
   void for_each_of_ranks(const Visit& visit) const {
     for (size_t c = 0; c < plan_.classes.size(); ++c) {
@@ -284,8 +284,9 @@ class Sampler {
     return static_cast<std::int32_t>(folding_.capacity.size() - 1);
   }
 
-  // Keeps the links that simulated pipelines cross without a choice; of other such links one per
-  // colour; and the slowest link of groups of replicas, which are one rendezvous.
+  // Keeps three kinds of links: links that simulated pipelines cross without a choice, one link per
+  // colour among other such links, and the slowest link of groups of replicas, which are one
+  // rendezvous.
   void keep_links() {
     std::vector<char> kept(flows_.capacity.size(), 0);
     std::vector<WayLoads::Way> slowest(folded_flows_);

@@ -253,7 +253,7 @@ class Simulation {
     }
   }
 
-  // References remain valid while actors sleep on them.
+  // Rendezvous never move, because actors that sleep hold references to them.
   Rendezvous& rendezvous_at(std::int32_t group, std::int32_t sequence) {
     auto& rendezvous = rendezvous_[group];
     if (static_cast<std::size_t>(sequence) >= rendezvous.size()) rendezvous.resize(sequence + 1);

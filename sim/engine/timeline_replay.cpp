@@ -38,14 +38,14 @@ struct Moment {
   }
 };
 
-// One of several equal transfers, and its end.
+// One of several transfers of equal size, and where its end is written.
 struct Sharer {
   double start_s = 0;
   double* end_s = nullptr;
 };
 
-// Each takes `alone_s` at full speed and `together_s` if all overlap: as many as fit run at full
-// speed, and more than that share this bandwidth equally.
+// Each transfer takes `alone_s` at full speed and `together_s` if all overlap: as many as fit run
+// at full speed, and more than that share the same bandwidth equally.
 void share_links(std::vector<Sharer>& sharers, double alone_s, double together_s) {
   if (alone_s >= together_s * (1 - 1e-9)) {
     for (const Sharer& sharer : sharers) *sharer.end_s = sharer.start_s + together_s;
@@ -53,9 +53,9 @@ void share_links(std::vector<Sharer>& sharers, double alone_s, double together_s
   }
   std::ranges::stable_sort(sharers, {}, &Sharer::start_s);
   const double fit = static_cast<double>(sharers.size()) * alone_s / together_s;
-  std::vector<double> done_at;  // [sharer] in seconds at the speed that all have
+  std::vector<double> done_at;  // [sharer] the value of `done` at which it ends
   double now_s = 0, done = 0;
-  std::size_t first = 0;  // that still goes
+  std::size_t first = 0;  // the first sharer that is still running
   const auto speed = [&] {
     return std::min(1.0, fit / static_cast<double>(done_at.size() - first));
   };
@@ -144,20 +144,20 @@ class Replay {
   static constexpr std::size_t kLanesAtATime = 16;
 
   struct State {
-    std::int32_t starts_after = 0;  // moments that must come before
-    std::int32_t ends_after = 1;    // its start, and of a receive the end of its send
-    TaskIndex next = -1;            // of a stream in order
+    std::int32_t starts_after = 0;  // number of moments that must precede its start
+    std::int32_t ends_after = 1;    // its start; for a receive also the end of its send
+    TaskIndex next = -1;            // the next task of a stream in order
     std::int32_t meeting = -1;
-    double busy = 0;  // share of the step that its like take
+    double busy = 0;  // share of the step in which transfers of its slot are busy
   };
   struct Stream {
-    TaskIndex last = -1;  // that was started
-    bool busy = false;    // by priority
+    TaskIndex last = -1;  // the last task started
+    bool busy = false;    // a task runs, in a stream by priority
     std::vector<TaskIndex> waiting;
   };
-  // A collective that represents all groups with the same shape.
+  // One Meeting stands for the collectives of all groups with the same shape.
   struct Meeting {
-    std::vector<std::pair<std::int32_t, TaskIndex>> tasks;  // with their classes
+    std::vector<std::pair<std::int32_t, TaskIndex>> tasks;  // (class, task) of each participant
     std::size_t arrived = 0;
     std::int32_t rendezvous = 0;
   };
@@ -238,8 +238,10 @@ class Replay {
 
   void add_meetings() {
     const std::vector<std::vector<std::int32_t>> rendezvous = rendezvous_of(plan_);
-    std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> known;  // with the sequence
-    std::map<std::int32_t, std::set<std::int32_t>> groups;                // of lanes
+    // known has the Meeting of each (rendezvous, sequence), groups those of the lanes by
+    // rendezvous.
+    std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> known;
+    std::map<std::int32_t, std::set<std::int32_t>> groups;
     for (std::size_t c = 0; c < plan_.classes.size(); ++c) {
       const RankClass& owner = plan_.classes[c];
       for (std::size_t slot = 0; slot < owner.groups.size(); ++slot) {
@@ -295,7 +297,7 @@ class Replay {
     if (!slowed_by_node(task.kind)) return steady_s;
     const double slowdown = drawn[place];
     if (plan_.classes[c].tasks[t].flows.empty()) return task.seconds(slowdown);
-    // The amounts of its flows grow with the kernels' time.
+    // The task has flows of kernels, whose amounts also grow with the slowdown.
     return task.seconds(slowdown) + std::max(0.0, steady_s - task.seconds(1)) * slowdown;
   }
 
@@ -417,7 +419,7 @@ class Replay {
     }
   }
 
-  // When the last member of a group has come.
+  // The arrival of the group's last member.
   double last_of(std::int32_t group, const std::vector<TaskIndex>& task_of_class) {
     double last_s = 0;
     for (const RankId rank : plan_.groups[group].members) {
@@ -426,7 +428,7 @@ class Replay {
     }
     return last_s;
   }
-  // How long the collective takes from then on.
+  // The time from the last arrival to the end of the collective.
   double seconds_of(const Timeline& timeline, std::int32_t group,
                     const std::vector<TaskIndex>& task_of_class) const {
     double last_s = 0, end_s = 0;

@@ -1,14 +1,14 @@
-// Replays a Timeline with the paces of kernels on slow nodes and in one draw of jitter: every rank
-// is executed separately, while without these paces one rank represents all identical ones. Tasks
-// start by the rules of models/plan/plan.hpp; kernels are slowed by the draw; collectives of
+// Replays a Timeline with different paces of kernels on each rank (slow nodes, one draw of jitter).
+// Every rank is executed separately, while in the Timeline one rank represents all identical ones.
+// Tasks start by the rules of models/plan/plan.hpp; kernels are slowed by the draw; collectives of
 // replicas take as long as in the Timeline, from the last arrival.
 //
-// Messages and collectives inside a replica share links with those of other replicas. In step all
-// of them overlap; here only those that overlap in time do, with at most as many at full speed as
-// follows from the two Timelines (with all of them, and alone); on average others take the rest of
-// the link's time. Draws and waiting are therefore exact, while overlap of transfers is exact only
-// among transfers of the same kind. Error compared with the engine: docs/physics/cost.md. O(n log
-// n) in the tasks of all different ranks, a hundredth of the engine's time.
+// Messages and collectives inside a replica share links with those of other replicas. In the
+// Timeline replicas run in step, so all overlap; here only transfers overlap that run at the same
+// time. The two Timelines (with all replicas, and alone) tell how many run at full speed; other
+// traffic takes its average share of a link. Draws and waiting are exact, contention only among
+// transfers of one kind. Error: docs/physics/cost.md. O(n log n) in the tasks, a hundredth of the
+// engine's time.
 #pragma once
 
 #include "models/machine/cluster.hpp"
@@ -23,10 +23,10 @@ namespace windtunnel {
 Timeline replay(const Plan& plan, const Cluster& cluster, const Timeline& steady,
                 const Timeline& alone);
 
-// The cluster without slow nodes and jitter.
+// Returns the cluster without slow nodes and jitter, so that all its ranks run in step.
 Cluster in_step(Cluster cluster);
 
-// Whether the Timeline simulates fewer ranks than are different.
+// Whether the Timeline simulates fewer ranks than differ from each other.
 bool is_replayed(const Timeline& timeline);
 
 // Whether the ranks with individual paces (those in step count once) have more than `most` tasks in

@@ -66,7 +66,8 @@ void WayLoads::add_amounts(const Plan& plan) {
       for (size_t i = 0; i < rank_class.members.size(); ++i) amount_[first + i] += amount;
     };
     std::vector<double> messages(own.message.size(), 0);
-    std::vector<double> of_groups(amount_.size(), 0);  // every class of a group's members tells all
+    // Each class states the full amounts of its groups, so the maximum over the classes counts.
+    std::vector<double> of_groups(amount_.size(), 0);
     for (size_t t = 0; t < rank_class.tasks.size(); ++t) {
       const Task& task = rank_class.tasks[t];
       if (task.kind == TaskKind::send) messages[task.peer_slot] += task.bytes;

@@ -20,7 +20,7 @@
 namespace windtunnel {
 namespace {
 
-// Every GPU can hold shorter sequences whole.
+// Context parallelism is not tried for shorter sequences, which any GPU can hold whole.
 constexpr int kLeastCpSequence = 16384;
 constexpr int kMostCp = 16;
 constexpr int kMostMicro = 64;
@@ -70,7 +70,8 @@ Configuration with_layout(const Configuration& base, const Layout& layout) {
 // What is sharded over replicas: as in the scenario; the optimizer state; and without a pipeline
 // (with one, weights would be gathered for every micro-batch) everything.
 std::vector<Sharding> shardings_of(const Layout& layout, Sharding own, const Allowed& allowed) {
-  // Scenario keys that need a sharding remain set if one rank is a whole copy.
+  // If the scenario has keys about shards, the sharding stays even if one rank holds a whole copy,
+  // because without it these keys would be refused.
   const bool has_keys = layout.shard_ranks > 0 || has_shard_keys(layout);
   if (layout.dp * layout.cp == 1) return {has_keys ? own : Sharding::none};
   if (has_shard_keys(layout)) return {own};
@@ -121,7 +122,7 @@ std::vector<int> slices_of(const ScheduleKind& kind) {
   return {1};
 }
 
-// Determines automatic state shares again, for this micro-batch or recomputation.
+// Determines automatic shares of the training state again, for this micro-batch or recomputation.
 void find_shares_again(Job& job) {
   if (job.layout.state != StateShares::automatic) return;
   job.layout.state_of_pool.clear();
@@ -215,7 +216,7 @@ std::vector<Configuration> micro_batches_of(const Configuration& base, const All
     find_shares_again(next.job);
     configurations.push_back(std::move(next));
   }
-  // There are too many replicas: the caller says so.
+  // There are more replicas than sequences; the caller reports that.
   if (configurations.empty()) configurations.push_back(base);
   return configurations;
 }
@@ -250,7 +251,7 @@ std::vector<Recompute> recompute_sets(const Job& job, bool modules) {
 std::vector<Configuration> recomputes_of(const Configuration& base, bool modules) {
   const std::vector<Recompute> sets = recompute_sets(base.job, modules);
   std::vector<Configuration> configurations;
-  configurations.reserve(sets.size());  // a job is slow to move
+  configurations.reserve(sets.size());  // moving a Job takes long
   for (const Recompute& recompute : sets) {
     Configuration next = base;
     next.job.recompute = recompute;
@@ -304,7 +305,7 @@ std::vector<ChosenSchedule> schedules_of(const Configuration& base, bool all, bo
   std::vector<ChosenSchedule> schedules;
   for (const ScheduleKind& kind : schedule_kinds()) {
     const bool own = job.schedule.file.empty() && kind.name == job.schedule.name;
-    // The job's own schedule alone, if no other is requested.
+    // If no other schedule is requested, only the job's own remains.
     if (all ? kind.asynchronous || !allows(allowed, kind.name) : !own) continue;
     for (const int v : chunks_of(job, kind, own, all || chunks)) {
       for (const int k : own ? std::vector{job.schedule.slices} : slices_of(kind)) {

@@ -21,7 +21,7 @@ struct Allowed {
   std::vector<std::string> schedules = {};
   std::vector<Sharding> sharding = {};               // without a pipeline
   std::vector<Sharding> sharding_in_pipelines = {};  // with one
-  int experts_a_rank = 0;                            // at most
+  int experts_a_rank = 0;                            // most experts on a rank; 0: no limit
   int micro_tokens = 0;  // of a micro-batch on one context-parallel rank, at most
 };
 

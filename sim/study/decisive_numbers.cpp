@@ -23,7 +23,7 @@ namespace {
 constexpr double kNudge = 0.9;  // times a constant of the calibration; a share stays one
 constexpr double kLeastMoved = 1e-3;
 constexpr std::size_t kMostConstants = 3;
-constexpr int kTrialsBothWays = 16;  // as goodput_range(): trials in pairs differ by little noise
+constexpr int kTrialsBothWays = 16;  // few suffice, because paired trials have the same failures
 
 // The goodput that the campaign has with `other`'s settings of failures and recovery.
 double goodput_of(const Job& other, const CampaignInputs& inputs, const CampaignReport& report,
@@ -49,7 +49,7 @@ std::optional<double> goodput_with(const Case& the_case, const CampaignInputs& i
 }
 
 std::string with_text(const std::string& value, std::optional<double> goodput) {
-  if (!goodput) return fmt::format("{} cannot be", value);
+  if (!goodput) return fmt::format("{} is not possible", value);
   return fmt::format("{:.1f} % with {}", 100 * *goodput, value);
 }
 
@@ -156,7 +156,7 @@ std::vector<Note> decisive_step_numbers(const Case& the_case, const PreparedIter
                                         int threads) {
   std::vector<const ResolvedValue*> open;
   for (const ResolvedValue& value : the_case.values) {
-    // Plain numbers are counts, or factors that change nothing.
+    // Numbers without a unit are counts, or factors that change nothing.
     const bool counted = value.dimension == Dimension::number ||
                          value.dimension == Dimension::count ||
                          value.dimension == Dimension::iterations;
@@ -182,7 +182,7 @@ std::vector<Note> decisive_step_numbers(const Case& the_case, const PreparedIter
   const double now_s = iteration_step_s(the_case.job, prepared);
   const auto with = [&](std::size_t i) {
     return step_s[i] ? fmt::format("{} with {}", format_seconds(*step_s[i]), text_of(i))
-                     : fmt::format("{} cannot be", text_of(i));
+                     : fmt::format("{} is not possible", text_of(i));
   };
   std::vector<Note> notes;
   for (std::size_t i = 0; i < step_s.size(); i += 2) {

@@ -8,7 +8,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr int kTrialsAgain = 16;  // what differs between trials in pairs is little noise
+constexpr int kTrialsAgain = 16;  // few suffice, because paired trials have the same failures
 
 }  // namespace
 

@@ -8,11 +8,11 @@
 
 namespace windtunnel {
 
-// Multiplies all times of the table by one factor.
+// Scales every time in the table by the factor.
 IterationTable scaled(IterationTable table, double factor);
 
-// `report` is run_campaign(inputs); `factors`: by which predictions may be off. Some of its trials
-// are repeated with the same random numbers and all times divided or multiplied by them:
+// `report` must be run_campaign(inputs), and predictions may be off by `factors`. Repeats some of
+// its trials with the same random numbers and with all times divided or multiplied by the factors:
 // paired_goodput().
 GoodputRange goodput_range(const CampaignInputs& inputs, const CampaignReport& report,
                            const ErrorFactors& factors, int threads = 0);

@@ -36,11 +36,11 @@ double unsaved_share(const FailureClass& failure_class, const CampaignPlan& plan
   return std::max(0.0, 1 - spare_s / table.iteration_s[0]);
 }
 
-// All failures that go back to a snapshot.
+// The failures that make a job go back to a snapshot, together.
 struct Failures {
   double per_s = 0;
-  double detect_s = 0;    // mean, with what a human needs
-  double node_share = 0;  // those that take a node's copies along
+  double detect_s = 0;    // mean, including the time until a human responds
+  double node_share = 0;  // share of them that destroys the copies on a node
 };
 
 Failures failures_of(const CampaignInputs& inputs) {
@@ -75,16 +75,16 @@ struct Subject {
   double configured_s = 0;
   double least_s = 0;
   double most_s = 0;
-  double training = 1;  // of the work that is done again, what is no pause
+  double training = 1;  // share of the time that is training, not pauses
 
   int iterations(double work_s) const {
     constexpr double kMost = std::numeric_limits<int>::max();
     return static_cast<int>(std::clamp(std::round(work_s / iteration_s), 1.0, kMost));
   }
   double possible_s(double work_s) const { return std::clamp(work_s, least_s, most_s); }
-  // What a snapshot costs. Where it is not complete when the next one is due, training waits for it
-  // (block). With queue it waits for an earlier copy, about as long (see Pace); with skip never, as
-  // configured_s() is a multiple in which the copy completes.
+  // The training time that a snapshot costs. With `block`, training waits if a copy is not complete
+  // when the next one is due. With `queue` it waits about as long for an earlier copy (see Pace).
+  // With `skip` it never waits, because configured_s() leaves time for the copy.
   double cost_s(double work_s) const { return stall_s + std::max(0.0, lag_s - work_s); }
 };
 
@@ -256,7 +256,7 @@ class Tries {
   const Subject& subject_;
   int threads_;
   std::map<int, PairedCampaign> told_;       // [iterations between saves]
-  std::map<int, PairedCampaign> chosen_by_;  // likewise
+  std::map<int, PairedCampaign> chosen_by_;  // the same
 };
 
 void set_best(IntervalReport& advice, const Subject& subject, const std::set<int>& intervals,

@@ -42,7 +42,7 @@ double rounded(double number, Rounded way) {
                                        : std::ceil(digits * (1 - 1e-12)));
 }
 
-// "12.3456789 min" to "12.3 min", or "12.4 min".
+// Rounds 12.3456789 min to "12.3 min" or "12.4 min", depending on `way`.
 std::string three_digits(double seconds, Rounded way) {
   const std::string text = format_quantity(seconds, Dimension::seconds);
   double number = 0;
@@ -51,7 +51,8 @@ std::string three_digits(double seconds, Rounded way) {
   return fmt::format("{:.3g}{}", rounded(number, way), end);
 }
 
-// Shares of the time become the intervals that they lead to, which can be searched.
+// Replaces an interval that is stated as a share of the time (`every_overhead`) by the resulting
+// number of iterations, which can be searched.
 void resolve_overheads(IterationTable& table) {
   const Pace pace(table, table.iteration_s.front(), std::vector<int>(table.tiers.size(), 1));
   for (int i = 0; i < pace.tiers(); ++i) {

@@ -34,7 +34,7 @@ struct IntervalSearch {
     std::string key;     // "snapshots.0.every"
     std::string name;    // tier_name()
     std::string value;   // "12.3 min", "40 iterations"
-    double every_s = 0;  // the same
+    double every_s = 0;  // `value` in seconds
     // Between these the interval does not matter if the other tiers have their best
     // (as_good_range()).
     std::string shortest, longest;

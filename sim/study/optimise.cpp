@@ -50,7 +50,7 @@ constexpr const char* kScheduleFault = "the schedule does not support this pipel
 struct NamedSoftware {
   const Framework* framework;
   StatedKeys stated;
-  bool asks_schedule;  // a choice is made by the schedule
+  bool asks_schedule;  // some choice of the software depends on the schedule
 };
 
 bool asks_schedule(const Framework& framework) {
@@ -86,16 +86,17 @@ std::shared_ptr<const NamedSoftware> named_software(const Case& start) {
       asks_schedule(*framework)});
 }
 
-// One layout, micro-batch and recomputation, under any schedule.
+// A candidate fixes layout, micro-batch and recomputation, and leaves the schedule open.
 struct Candidate {
-  std::unique_ptr<const Configuration> configuration;  // of tens of kilobytes, and they are sorted
+  std::unique_ptr<const Configuration> configuration;  // by pointer, as it has tens of kilobytes
+                                                       // and candidates are sorted
   std::shared_ptr<const NamedSoftware> software;       // null: none is named
-  double least = 0;                                    // of what the ranking goes by
+  double least = 0;                                    // lower bound of the value that is ranked
 };
 
 struct Fault {
   std::string reason, example;
-  double bytes = 0;  // that the fullest GPU would hold, where it holds less
+  double bytes = 0;  // memory needed on the fullest GPU, at the least
 };
 
 struct Judged {
@@ -106,7 +107,7 @@ struct Judged {
 
 // Cost of all tokens at this step time, for the GPUs that campaign_inputs() pays for.
 double undisturbed_usd(const Job& job, double step_s) {
-  if (job.tokens == 0) return 0;  // tokens_per_step() would draw unequal sequences for nothing
+  if (job.tokens == 0) return 0;  // avoids drawing sequence lengths in tokens_per_step()
   return job.tokens / tokens_per_step(job) * step_s * price_usd_per_s(job);
 }
 
@@ -122,7 +123,8 @@ std::vector<ChosenKey> choose_for(const NamedSoftware* software, const Overrides
   return choose_again(*software->framework, stated, job);
 }
 
-// The last geometries of layouts: candidates that differ in micro-batch or recomputation share one.
+// Caches recent geometries of layouts: candidates that differ only in micro-batch or recomputation
+// share one.
 class KnownGeometries {
  public:
   SharedGeometry of(const Overrides& set) {
@@ -203,7 +205,8 @@ class Optimiser {
   }
   using MakeNext = std::function<std::vector<Configuration>(const Configuration&)>;
 
-  // Depth first: a configuration holds a whole job, of which there may be tens of thousands.
+  // Works depth first, because a configuration holds a whole job and there may be tens of
+  // thousands.
   void add_below(Configuration at, std::span<const MakeNext> choices,
                  const std::shared_ptr<const NamedSoftware>& software) {
     if (choices.empty()) {
@@ -401,8 +404,8 @@ class Optimiser {
     keep_frontier(result_.frontier);
   }
 
-  // Finds what the scenario leaves to the search for this configuration, under the plain schedule
-  // if others are tried.
+  // Searches what `recompute: auto` and `offload: auto` leave open in this configuration. If
+  // schedules are varied, uses the plain schedule.
   void find_memory(Job& job) const {
     if (!offload_of(job).searched.any()) return;
     Job open = with_memory_open(job);
@@ -524,7 +527,7 @@ Case start_of(const ScenarioText& scenario, const Overrides& point,
   } catch (const Error&) {
     if (!options.layout) throw;
     const std::optional<Overrides> set = possible_layout(scenario, point);
-    if (!set) throw;  // it is not the layout that is at fault
+    if (!set) throw;  // the fault is not in the layout
     return resolve_unprepared(scenario, *set);
   }
 }

@@ -14,10 +14,11 @@ namespace windtunnel {
 namespace {
 
 struct NoteKind {
-  enum class About { step, campaign } about;  // a campaign: nothing where none was simulated
-  StudyDepth from;                            // the least depth at which it is looked for
+  enum class About { step, campaign } about;  // campaign: skipped if none was simulated
+  StudyDepth from;                            // the least depth at which the note is given
   std::vector<Note> (*notes)(const NotedRecord& on);
-  // For StudyDepth::advice: what was tried about it, told behind the last of these notes.
+  // At StudyDepth::advice: returns what was tried to help. It is appended to the last of these
+  // notes.
   std::string (*advice)(const Case& the_case) = nullptr;
 };
 

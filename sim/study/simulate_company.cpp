@@ -40,7 +40,7 @@ class CompanySteps {
   std::size_t jobs() const { return company_.jobs.size(); }
   const Job& job(std::size_t j) const { return company_.jobs[j].job; }
 
-  // When the job's steps end without the other jobs.
+  // The time at which each step of the job ends if it runs alone.
   std::vector<double> ends_alone(std::size_t j, int steps) const {
     Plan plan = plan_of(j, steps);
     const Timeline timeline = execute(plan, job(j).cluster, options());
@@ -90,13 +90,15 @@ class CompanySteps {
 
   EngineOptions options() const {
     EngineOptions options;
-    options.calibration = job(0).calibration;  // of all: resolve_company() sees to it
+    // resolve_company() checks that jobs agree. On pools only groups across pools use it, which
+    // only jobs on several pools have.
+    options.calibration = job(0).calibration;
     options.pool_calibrations = job(0).pool_calibrations;
-    for (const Case& each : company_.jobs) {  // inside a pool its own counts
+    for (const Case& each : company_.jobs) {
       const std::vector<bool> used = pools_in_use(each.job.cluster);
       if (std::ranges::count(used, true) > 1) options.calibration = each.job.calibration;
     }
-    options.fold = FoldMode::exact;  // a sample may be off by more than what jobs do to each other
+    options.fold = FoldMode::exact;  // a sample's error may exceed the jobs' effect on each other
     for (const Case& each : company_.jobs) {
       if (each.job.fold == FoldMode::none) options.fold = FoldMode::none;
     }
@@ -119,7 +121,7 @@ class CompanySteps {
 
   const Company& company_;
   Cluster cluster_;
-  std::vector<double> tasks_;  // [job] in the lists of one step
+  std::vector<double> tasks_;  // [job] number of tasks in one step
 };
 
 double steady_step_s(const std::vector<double>& ends) {
@@ -166,7 +168,7 @@ std::vector<StepsInWindow> steps_of_start(const CompanySteps& steps,
 
 // [start] When each job begins: the first at once, the others a fraction of a step later.
 std::vector<double> start_of(int start, const std::vector<double>& alone_s) {
-  constexpr double kGolden = 0.6180339887498949;  // jobs after the second: apart from it, too
+  constexpr double kGolden = 0.6180339887498949;  // spreads the starts of further jobs
   std::vector<double> start_s(alone_s.size(), 0);
   for (std::size_t j = 1; j < alone_s.size(); ++j) {
     const double share = (start + 0.5) / kCompanyStarts + static_cast<double>(j - 1) * kGolden;

@@ -56,7 +56,7 @@ void check_campaign(const Job& job) {
 std::shared_ptr<const Case> case_at(const Sweep& sweep, const Overrides& point,
                                     SharedPreparation& shared) {
   Case read = resolve_case(sweep.scenario, point, std::ref(shared));
-  read.values = {};  // that --explain shows, and a record keeps
+  read.values = {};  // drops what only --explain and records need
   read.files = {};
   return std::make_shared<const Case>(std::move(read));
 }
@@ -81,7 +81,7 @@ struct Group {
   std::vector<const SweepCase*> cases;
   std::shared_ptr<const Case> first;
   MeasuredIteration measured;
-  std::optional<Error> fault;  // of all of them
+  std::optional<Error> fault;  // set if none of the points can be simulated
 };
 
 using Positions = std::vector<std::uint32_t>;  // in `cases`
@@ -252,7 +252,7 @@ size_t product_of_counts(const std::vector<VariedKey>& keys) {
 }
 
 void check_size(const Sweep& sweep) {
-  double points = 1;  // which cannot wrap around
+  double points = 1;  // a double cannot overflow here
   for (const VariedKey& key : sweep.vary) points *= static_cast<double>(key.values.size());
   if (points <= std::numeric_limits<int>::max()) return;
   throw Error(fmt::format(

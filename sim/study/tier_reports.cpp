@@ -19,7 +19,8 @@ namespace {
 
 constexpr double kSurvivalTime_s = 7 * 86400.0;
 
-// Probability that one failure, which may take several nodes, leaves too few of a group.
+// Probability that one failure, which may take several nodes, takes more of a group than the tier
+// tolerates.
 double beyond_at_once(const TierProtection& protection, const FailureClass& failure_class,
                       int nodes) {
   if (failure_class.batch_shares.empty()) return protection.tolerated == 0 ? 1 : 0;
@@ -41,10 +42,10 @@ double beyond_at_once(const TierProtection& protection, const FailureClass& fail
   return beyond;
 }
 
-// Probability that a node's group loses more than the tier tolerates before it is repaired, if each
-// of the others is lost meanwhile with probability `loss`: the mean over nodes.
+// Probability that a lost node's group loses more than the tier tolerates before it is whole again,
+// if each other member is lost meanwhile with probability `loss`: the mean over nodes.
 double beyond_in_turn(const TierProtection& protection, double loss) {
-  if (protection.tolerated == 0) return 0;  // the first loss is noticed at once
+  if (protection.tolerated == 0) return 0;  // beyond_at_once() counts these losses
   const NodeGroups& groups = protection.groups;
   double beyond = 0;
   for (int group = 0; group < groups.groups(); ++group) {
@@ -54,9 +55,9 @@ double beyond_in_turn(const TierProtection& protection, double loss) {
   return beyond;
 }
 
-// Probability that the tier survives all failures in the time. A lost node is replaced and what
-// it held is saved anew: only further losses of its group within `open_s` of the first count with
-// it. Exponential failures; a node that stays out for want of a spare has its copies elsewhere.
+// Probability that the tier survives all failures within kSurvivalTime_s. A lost node is replaced
+// and its content saved anew, so only losses in its group within `open_s` of the first add up.
+// Failures are exponential; copies on a node that stays out for lack of a spare are also elsewhere.
 double survival(const TierProtection& protection, const CampaignInputs& inputs, double open_s) {
   if (protection.everything) return 1;
   double nodes_per_s = 0;

@@ -19,7 +19,7 @@ class Draws {
 
   std::vector<AttendanceChange> by_rates() {
     for (double now_s = 0;;) {
-      std::vector<double> rates;  // of leaving by kind, then of joining
+      std::vector<double> rates;  // rates of leaving, by kind; then the rate of joining
       for (std::size_t kind = 0; kind < present_.size(); ++kind) {
         rates.push_back(volunteers_.peers[kind].leave_per_s * present_[kind]);
       }
@@ -61,7 +61,7 @@ class Draws {
  private:
   int drawn(const std::vector<double>& weights, double total) {
     double left = random_.uniform() * total;
-    int last = 0;  // with a weight
+    int last = 0;  // the last index with a positive weight
     for (std::size_t i = 0; i < weights.size(); ++i) {
       if (weights[i] <= 0) continue;
       last = static_cast<int>(i);

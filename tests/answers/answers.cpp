@@ -24,7 +24,8 @@ std::string on_one_line(std::string text) {
   return text;
 }
 
-// The values of a key that the other answer has not, in order: a key may stand more than once.
+// Returns the values of the key that `answer` has and `other` lacks, in order. A key may stand more
+// than once.
 std::vector<std::string> values_beyond(const AnswerLines& answer, const AnswerLines& other,
                                        const std::string& key) {
   std::vector<std::string> values;
@@ -74,9 +75,9 @@ bool ended_well(pid_t child) {
          WEXITSTATUS(status) == 0;
 }
 
-// In a child of its own, which writes the answer at the end of the file. Each simulation forks, and
-// a process that once held a large job has pages to copy at every fork: without a child of its own
-// for each question, half of the time is the kernel's.
+// Answers the question in a child process of its own, which appends the answer to the file. Each
+// simulation forks, and every fork of a process that once held a large job copies many page tables:
+// without one child per question the kernel would take half of the time.
 bool ask_alone(const Question& question, std::FILE* file) {
   const pid_t child = fork();
   if (child != 0) return ended_well(child);
@@ -144,14 +145,14 @@ std::vector<std::string> differences(const Answers& before, const Answers& after
 }
 
 Answers ask_all(const std::vector<Question>& questions, int processes) {
-  // The next question, in memory that the children share: each takes it when it is done with one.
+  // The number of the next question lies in shared memory; each child takes one when it is free.
   using Next = std::atomic<std::size_t>;
   void* shared =
       mmap(nullptr, sizeof(Next), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) throw Error("no memory that children share", ExitCode::failed);
   Next& next = *new (shared) Next(0);
   std::vector<std::pair<pid_t, std::FILE*>> children;
-  std::fflush(nullptr);  // or each child writes again what is buffered
+  std::fflush(nullptr);  // else each child would write the buffered text again
   for (int own = 0; own < processes; ++own) {
     std::FILE* file = std::tmpfile();
     const pid_t child = fork();

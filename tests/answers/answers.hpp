@@ -11,8 +11,8 @@
 
 namespace windtunnel {
 
-// Key and value in the order in which the program gives them, each on one line. A key may stand
-// more than once, as that of a test's messages: then the values are compared as a set.
+// Keys and values in the order in which the program gives them, each on one line. A key may stand
+// more than once, such as the one of a test's messages; its values are then compared as a set.
 using AnswerLines = std::vector<std::pair<std::string, std::string>>;
 using Answers = std::map<std::string, AnswerLines>;  // by the name of the case
 
@@ -22,7 +22,7 @@ struct Question {
   std::function<AnswerLines()> ask;
 };
 
-// "[case]" on a line, then "key = value" lines.
+// Writes "[case]" on a line, then lines "key = value".
 std::string answers_text(const Answers& answers);
 // Throws Error where a line has neither form.
 Answers parse_answers(const std::string& text, const std::string& file);
@@ -31,11 +31,12 @@ Answers parse_answers(const std::string& text, const std::string& file);
 // has says so.
 std::vector<std::string> differences(const Answers& before, const Answers& after);
 
-// All questions, asked in `processes` child processes, each of which takes the next one when it is
-// done. An Error that a question throws is its answer. Throws Error when a child dies.
+// Asks all questions in `processes` child processes; each takes the next question when it is done.
+// An Error that a question throws is its answer. Throws Error when a child dies.
 Answers ask_all(const std::vector<Question>& questions, int processes);
 
-// What is asked: shipped scenarios; so many jobs composed of any keys; each setting of a campaign.
+// Questions are about shipped scenarios, `jobs` jobs composed of any keys, and each setting of a
+// campaign.
 std::vector<Question> scenario_questions(const std::string& root);
 std::vector<Question> job_questions(int jobs);
 std::vector<Question> campaign_questions(const std::string& root);

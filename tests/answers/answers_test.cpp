@@ -50,7 +50,7 @@ TEST(Answers, WhatOneSideHasAloneIsNamed) {
   EXPECT_EQ(differences(kBefore, after), lines);
 }
 
-// A test's messages have one key: a new one in the middle is one difference.
+// All messages of a test have the same key: a new one in the middle is one difference.
 TEST(Answers, ValuesOfOneKeyAreComparedAsASet) {
   const Answers before = {{"test", {{"a", "no tp"}, {"a", "no pp"}, {"a", "no pp"}, {"b", "-1"}}}};
   const Answers after = {

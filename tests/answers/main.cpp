@@ -18,7 +18,7 @@ constexpr int kRandomJobs = 500;
 constexpr int kProcesses = 2;
 constexpr std::size_t kShownDifferences = 60;
 
-// Those that take longest come first, so that no process is left with one of them at the end.
+// Long questions come first, so that no process still works on one when the others have finished.
 Answers all_answers(const std::string& bin) {
   const Built built{std::filesystem::canonical(".").string(),
                     std::filesystem::canonical(bin).string()};

@@ -9,7 +9,7 @@
 namespace windtunnel {
 namespace {
 
-// The bytes of the values given, in order, with the length of each list.
+// Collects the bytes of the values that are added, in order, with the length of each list.
 class Bytes {
  public:
   template <typename... Values>

@@ -92,7 +92,7 @@ AnswerLines page_answer(const Built& built, const std::string& page) {
   return answer;
 }
 
-// Paths below the folder by their last part alone.
+// Replaces paths below the folder by their last part.
 std::string without_folder(std::string text, const std::string& folder) {
   for (std::size_t at; (at = text.find(folder)) != std::string::npos;) {
     const std::size_t end = std::min(text.find_first_of(" :;,'\")", at), text.size());
@@ -112,7 +112,7 @@ AnswerLines message_answer(const Built& built, const std::string& program,
       "cd {0} && TMPDIR={0} TEST_TMPDIR={0}/ WINDTUNNEL_TELL_MESSAGES={1} {2} --gtest_filter='{3}' "
       ">/dev/null 2>&1",
       folder.string(), file.string(), (fs::path(built.bin) / program).string(), filter);
-  // A test that fails says so where it is run as a test.
+  // Failed tests do not matter here: they are reported where the tests themselves are run.
   if (!WIFEXITED(std::system(command.c_str()))) {
     throw Error(fmt::format("{} did not end", program), ExitCode::failed);
   }

@@ -22,9 +22,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kListedElements = 8;  // a longer list is told by its hash
+constexpr std::size_t kListedElements = 8;  // longer lists are represented by a hash
 constexpr std::size_t kShownCharacters = 200;
-constexpr int kTrials = 3;  // whose events are hashed, of the case's own seed
+constexpr int kTrials = 3;  // trials whose events are hashed, with the case's own seed
 constexpr int kOtherSeeds = 2;
 constexpr std::uint64_t kTriesPerJob = 20;
 
@@ -33,7 +33,7 @@ std::string shown(const std::string& text) {
   return text.substr(0, kShownCharacters) + "... " + hash_of(text);
 }
 
-// Of the program, not answers.
+// These keys describe the program and are no answers.
 bool is_of_build(const std::string& key) {
   return key == "version" || key == "commit";
 }
@@ -55,7 +55,7 @@ std::string record_hash(const Record& record) {
   return hash_of(document.dump());
 }
 
-// The numbers and texts of a document, each under its path.
+// Lists the numbers and texts of a document, each with its path.
 void flatten(const std::string& path, const Json& value, AnswerLines& answer) {
   if (value.is_object()) {
     for (const auto& [key, member] : value.items()) {
@@ -80,7 +80,7 @@ void add_trial(const CampaignInputs& inputs, int trial, const std::string& name,
   answer.emplace_back(name, fmt::format("{} events, {}", events.size(), hash_of(events)));
 }
 
-// What the JSON document does not hold: tasks, spans and the events of a few trials.
+// Adds hashes of what the JSON document lacks: plan, timeline and the events of a few trials.
 void add_hashes(const Case& the_case, const Record& record, AnswerLines& answer) {
   answer.emplace_back("plan", hash_of(record.plan));
   answer.emplace_back("timeline", hash_of(record.timeline));
@@ -111,7 +111,7 @@ AnswerLines scenario_answer(const std::string& path) {
   return answer;
 }
 
-// The figures that most depend on all others, and a hash of each part.
+// Lists the figures that depend on most others, and a hash of each part of the document.
 AnswerLines short_answer(const Case& the_case) {
   AnswerLines answer;
   const Record record = simulate(the_case, {.threads = 1, .allow_oom = true});
@@ -127,7 +127,7 @@ AnswerLines short_answer(const Case& the_case) {
   return answer;
 }
 
-// None: refused, which the answer then says.
+// Returns nothing if the job is refused; `refused` then gets the message.
 std::optional<AnswerLines> job_answer(std::uint64_t number, AnswerLines& refused) {
   const std::string file = fmt::format("keys-{}.yaml", number);
   const auto add_refusal = [&](const Error& error) {
@@ -144,7 +144,8 @@ std::optional<AnswerLines> job_answer(std::uint64_t number, AnswerLines& refused
   }
 }
 
-// The first job from this number on that runs, and why others before it and keys do not.
+// Answers the first job from this number on that runs, and says why jobs before it, and keys, were
+// refused.
 AnswerLines first_job_answer(std::uint64_t number) {
   AnswerLines answer;
   for (std::uint64_t i = 0; i < kTriesPerJob; ++i) {
@@ -156,7 +157,7 @@ AnswerLines first_job_answer(std::uint64_t number) {
   return answer;
 }
 
-// ---- Settings of a campaign, each beside the rest of one scenario.
+// ---- Each setting of a campaign, alone in one scenario.
 
 constexpr const char* kCampaignFile = "tests/answers/campaign.yaml";
 
@@ -192,7 +193,7 @@ std::vector<Overrides> campaign_settings() {
     for (std::size_t at; (at = key.find('*')) != std::string::npos;) key.replace(at, 1, "0");
     for (std::string& value : values_to_try(field)) settings.push_back({{key, std::move(value)}});
   }
-  // What becomes of the job depends on how many spares are left.
+  // The number of spares that are left decides what becomes of the job.
   for (const std::string& recovery : names_of(*find_field("recovery.base"))) {
     for (const char* spares : {"0", "1", "4", "16"}) {
       settings.push_back({{"recovery.base", recovery}, {"recovery.spares", spares}});

@@ -46,7 +46,7 @@ TEST(ExpectCommand, ShowsTableAndPage) {
   EXPECT_NE(read_text(page).find("Bus bandwidth by size"), std::string::npos);
 }
 
-// The log has a twelfth of the bandwidth.
+// The log shows a twelfth of the expected bandwidth.
 TEST(ExpectCommand, ReadsALog) {
   const std::string log = nccl_log(scratch_folder("expect_log"), "all_reduce.log");
   const Json answer = answered(kAsked + "--log " + log);
@@ -85,7 +85,7 @@ TEST(ExpectCommand, RefusesWhatIsNone) {
   }
 }
 
-// A table of rows that does not say the nodes, with one row that is damaged.
+// The table does not give the number of nodes, and one of its rows is damaged.
 TEST(ExpectCommand, SaysWhatItAssumesAndLeavesOut) {
   const std::string log = scratch_folder("expect_rows") + "/rows.csv";
   std::ofstream(log) << R"(source,machine,gpu,gpus,nodes,network,collective,bytes,time_us,dtype

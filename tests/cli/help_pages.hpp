@@ -7,7 +7,7 @@
 
 namespace windtunnel {
 
-// By the command's path: "", "run", "sweep status".
+// Pages by the command's path: "", "run", "sweep status".
 const std::map<std::string, std::string>& help_pages();
 
 // The first word of each line of a part of a help ("Subcommands:", "Options:").

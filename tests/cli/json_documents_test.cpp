@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// A command with --json, as its help has it, and a run of it; `folder` is its own.
+// Describes a command with --json, as its help states it, and how to run it in `folder`.
 struct Documented {
   std::string command;
   std::string kind;
@@ -157,7 +157,7 @@ TEST(JsonDocuments, AreOfEveryCommandThatHasThem) {
   EXPECT_EQ(walked, with_json);
 }
 
-// Of the folder of a result the same.
+// The files in a result's folder are the same documents that --json prints.
 TEST(JsonDocuments, InFilesAreTheSame) {
   const std::string folder = scratch_folder("document-files");
   const ProgramResult sweep = run_program("sweep --json " + kSmallSweep + folder + "/s");

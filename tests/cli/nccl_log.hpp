@@ -5,8 +5,8 @@
 
 namespace windtunnel {
 
-// All-reduces on two nodes of eight H100, in `folder`; returns its path. `bus`: bus bandwidth of
-// the title's collective on 16 ranks over its algorithm bandwidth.
+// Writes a log of all-reduces on two nodes of eight H100 into `folder` and returns its path. `bus`:
+// ratio of bus to algorithm bandwidth of the title's collective on 16 ranks.
 std::string nccl_log(const std::string& folder, const std::string& name,
                      const std::string& title = "# Collective test starting: all_reduce_perf\n",
                      double bus = 1.875);

@@ -40,7 +40,7 @@ TEST(RunCompany, AJobsRecordIsItselfAloneWhereItStands) {
   ASSERT_EQ(again.exit_code, 0) << again.err;
   json document = json::parse(again.out);
   EXPECT_EQ(document.at("schema"), "windtunnel/run/1");
-  document.erase("schema");  // of the whole document that is printed
+  document.erase("schema");  // only the printed document has one
   EXPECT_EQ(document, json::parse(run.out).at("jobs").at(1).at("alone"));
 }
 

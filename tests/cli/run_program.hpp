@@ -11,13 +11,13 @@ struct ProgramResult {
   std::string err;  // stderr
 };
 
-// `arguments` as in a shell.
+// Runs the program; `arguments` are quoted as in a shell.
 ProgramResult run_program(const std::string& arguments);
 
-// The same with another program.
+// Runs another program.
 ProgramResult run_program_of(const std::string& program, const std::string& arguments);
 
-// Whether the program that has this command is built; `arguments` begin with its name.
+// Whether the program that has this command is built; `arguments` begin with the command's name.
 bool is_built(const std::string& arguments);
 
 // A folder for one test, made empty.

@@ -26,7 +26,7 @@ TEST(RunCommand, SameBytesTwiceAndOnAnyNumberOfThreads) {
   EXPECT_GT(json::parse(first.out).at("iteration").at("time_s").get<double>(), 0);
 }
 
-// Of these folders: others hold parts of scenarios.
+// These folders hold whole scenarios; others hold parts of scenarios.
 class RunFolder : public testing::TestWithParam<std::string> {};
 
 TEST_P(RunFolder, EveryShippedScenarioRuns) {
@@ -53,7 +53,7 @@ INSTANTIATE_TEST_SUITE_P(Folders, RunFolder,
 INSTANTIATE_TEST_SUITE_P(LongFolders, RunFolder, testing::Values("/volunteers"),
                          named(folder_name));
 
-// A larger batch takes longer a step, and is no slower.
+// A larger batch takes longer per step, but trains no fewer samples per second.
 TEST(CompareCommand, RanksBatchesByWhatTheyTrainInASecond) {
   const ProgramResult result =
       run_program("compare scenarios/small.yaml --vary batch.global=64,256 --json");
@@ -103,8 +103,8 @@ void add_nulls(const json& value, const std::string& path, std::set<std::string>
   }
 }
 
-// What is not finite becomes null: nothing is but what docs/reference/json.md names. Failures that
-// go back further than copies do, to no copy at all, and to none of a tier are the odd ones.
+// Only the values that docs/reference/json.md names may be null, even with failures that roll back
+// further than any copy, or that no copy survives.
 TEST(RunCommand, NoNumberOfARecordIsLeftOut) {
   const std::set<std::string> unknown = {"/campaign/job/days", "/campaign/job/cost_usd",
                                          "/campaign/interval", "/model/moe",
@@ -126,7 +126,8 @@ TEST(RunCommand, NoNumberOfARecordIsLeftOut) {
   }
 }
 
-// A trace that does not end at the step time says what it shows, and so does the line of `run`.
+// If the trace does not show the typical step, the trace and the output of `run` both say which one
+// it shows.
 TEST(RunCommand, SaysWhichIterationsOrDrawTheTraceIs) {
   const std::vector<std::pair<std::string, std::string>> runs = {
       {" --set layout.pp=2 --set batch.global=8 --set schedule=pipedream", "it shows "},
@@ -164,7 +165,7 @@ TEST(RunCommand, ARecordMakesItsResultAgain) {
   ASSERT_NE(rate, record.at("values").end());
   EXPECT_EQ(rate->at("value"), "9 per 1000 node-days");
   EXPECT_EQ(rate->at("from"), "scenario");
-  // What is set now comes on top.
+  // An option overrides what the record holds.
   const json other =
       json::parse(run_program("run " + folder + "/a/record.json --json --set batch.global=64").out);
   EXPECT_NE(other.at("key"), json::parse(again.out).at("key"));
@@ -172,7 +173,7 @@ TEST(RunCommand, ARecordMakesItsResultAgain) {
   EXPECT_EQ(folder_of_sweep.exit_code, 2) << "no record";
 }
 
-// A scenario and the file of iterations to a quality that it names, in a folder of their own.
+// Writes a scenario and the file of iterations to a quality that it names into the folder.
 std::string scenario_with_file(const std::string& folder) {
   std::ofstream(folder + "/q.csv") << "steps\n5000\n";
   std::ofstream(folder + "/t.yaml")
@@ -198,7 +199,7 @@ TEST(RunCommand, ARecordHoldsTheFilesThatItsScenarioNames) {
   expect_the_same(record);
   fs::remove(folder + "/q.csv");
   expect_the_same(record);
-  // As `jq .` writes it.
+  // Writes the document as `jq .` does.
   std::ofstream(folder + "/pretty.json") << json::parse(read_text(record)).dump(2);
   expect_the_same(folder + "/pretty.json");
 }
@@ -220,7 +221,7 @@ TEST(RunCommand, ARecordOfAnotherBuildOrCaseSaysSo) {
   build["source"]["commit"] = "deadbeef";
   EXPECT_NE(complaints(build).find("was made by 9.9.9 (deadbeef), but this is "),
             std::string::npos);
-  // Once, from commands that have more than one use for the scenario, too.
+  // The warning is printed once, even by commands that read the scenario several times.
   const std::string twice =
       run_program("schedule search --effort 0.01 --scenario " + folder + "/changed.json").err;
   EXPECT_NE(twice.find("was made by"), std::string::npos) << twice;
@@ -228,13 +229,13 @@ TEST(RunCommand, ARecordOfAnotherBuildOrCaseSaysSo) {
   json key = record;
   key["result"]["key"] = "0000";
   EXPECT_NE(complaints(key).find(" 0000"), std::string::npos);
-  // Too large to be kept: the disk counts.
+  // The text was too large to be kept in the record, so that the file on disk is compared.
   json large = record;
   large["source"]["files"][0]["text"] = nullptr;
   EXPECT_EQ(complaints(large), "");
   std::ofstream(folder + "/q.csv") << "steps\n9000\n";
   EXPECT_NE(complaints(large).find("q.csv has changed since"), std::string::npos);
-  // Edited there: it is what is read, and the key tells.
+  // A text that was edited inside the record is used as it is, and the case's key differs.
   json edited = record;
   edited["source"]["files"][0]["text"] = "steps\n7000\n";
   EXPECT_EQ(complaints(edited).find("q.csv"), std::string::npos);
@@ -322,7 +323,7 @@ TEST(RunCommand, ExpertsWithoutAWidthPointAtThem) {
   EXPECT_NE(err.find("moe.yaml:3:3: model.moe has no 'ffn'"), std::string::npos) << err;
 }
 
-// Which dp it is follows from the GPUs and the others, whatever was written.
+// `auto` derives dp from the GPUs and the other dimensions, whatever dp the scenario gives.
 TEST(RunCommand, AutoLetsDpFollow) {
   const ProgramResult fixed = run_program("run scenarios/small.yaml --set layout.dp=3");
   EXPECT_EQ(fixed.exit_code, 2);
@@ -403,7 +404,7 @@ TEST(CompareCommand, AMisspeltKeyIsAnErrorOfTheOptionThatWasUsed) {
             "windtunnel: --vary layout.tq=2: unknown layout key 'tq'; did you mean 'tp'?\n");
 }
 
-// Though the other point would run.
+// A misspelt name is an error even though the other point would run.
 TEST(CompareCommand, AMisspeltNameIsAnErrorOfItsOption) {
   const ProgramResult result =
       run_program("compare scenarios/small.yaml --vary layout.sharding=none,zreo1");
@@ -472,7 +473,7 @@ TEST(ListCommand, EveryListIsATableAndADocument) {
     EXPECT_EQ(table.exit_code, 0) << table.err;
     EXPECT_GT(std::count(table.out.begin(), table.out.end(), '\n'), 1) << what;
     const json document = json::parse(run_program("list " + what + " --json").out);
-    // Rows that go on with the entry above, or have no name, are none of the document's entries.
+    // Rows that continue the entry above, or have no name, do not count as entries.
     std::istringstream rows(table.out);
     std::size_t named = 0;
     for (std::string row; std::getline(rows, row);) named += row[0] != ' ' && row[0] != '-';
@@ -480,7 +481,7 @@ TEST(ListCommand, EveryListIsATableAndADocument) {
   }
 }
 
-// Of NVIDIA's data sheet (SXM5, 80 GB): 989.4 TFLOP/s dense in 16 bits, twice that in 8.
+// NVIDIA's data sheet (SXM5, 80 GB) states 989.4 TFLOP/s dense in 16 bits, and twice that in 8.
 TEST(ListCommand, ARowSaysWhatIsKnownAndFromWhere) {
   const std::string gpus = run_program("list gpus").out;
   const std::string row = gpus.substr(gpus.find("\nh100 ") + 1);

@@ -57,7 +57,6 @@ std::vector<std::string> merged_bytes(const std::string& folder) {
   return bytes;
 }
 
-// Of the same sweep in one go.
 std::string whole_sweep(const std::string& grid, const std::string& name) {
   const std::string folder = scratch_folder(name);
   const ProgramResult result = run_program("sweep " + grid + " --out " + folder);
@@ -89,7 +88,7 @@ void expect_sweep_survives_kills(const std::string& grid, size_t points, int kil
   const ProgramResult last = run_program("sweep resume " + folder);
   EXPECT_EQ(last.exit_code, 0) << last.err;
   EXPECT_EQ(merged_bytes(whole), merged_bytes(folder));
-  // No point ran twice but those that a kill cut off.
+  // Only points that a kill cut off ran twice.
   EXPECT_LE(lines_of(folder + "/part-0.jsonl"), points);
   fs::remove_all(whole);
   fs::remove_all(folder);

@@ -13,7 +13,7 @@ class Running {
  public:
   explicit Running(const std::vector<std::string>& arguments);
   void send(int signal) const;
-  // Its exit code; -signal when it was killed.
+  // Returns its exit code; the negative signal number if it was killed.
   int wait() const;
 
  private:
@@ -22,14 +22,14 @@ class Running {
 
 size_t lines_of(const std::string& path);
 
-// Of the files that merging makes.
+// Reads the files that a merge writes.
 std::vector<std::string> merged_bytes(const std::string& folder);
 
-// A new folder with the same sweep in one go.
+// Runs the sweep without interruption in a new folder and returns the folder.
 std::string whole_sweep(const std::string& grid, const std::string& name);
 
-// `kills` times kill -9 at random moments, then a resume: the merged bytes are those of a sweep
-// that was never interrupted, and no finished point ran again.
+// Kills the sweep with SIGKILL at random moments, `kills` times, then resumes it: the merged bytes
+// equal those of an uninterrupted sweep, and no finished point runs again.
 void expect_sweep_survives_kills(const std::string& grid, size_t points, int kills);
 
 }  // namespace windtunnel

@@ -76,7 +76,7 @@ void wait_until_idle() {
   EXPECT_EQ(said_by("squeue -h"), "");
 }
 
-// kill -9 to a process that runs a shard of the folder; whether there was one.
+// Sends SIGKILL to a process that runs a shard of the folder; returns whether there was one.
 bool kill_a_shard(const std::string& folder) {
   for (const fs::directory_entry& entry : fs::directory_iterator("/proc")) {
     const std::string pid = entry.path().filename();
@@ -133,7 +133,7 @@ TEST(SweepOnSlurm, TwoThousandCasesWithKillsGiveTheBytesOfTheLocalRun) {
   EXPECT_NE(early.find("of 2000 points are missing"), std::string::npos) << early;
   EXPECT_NE(merged_bytes(whole), merged_bytes(folder));
   const size_t before = finished_in(folder);
-  EXPECT_LT(before, 2000U - 3 * 50);  // kills cost something, too
+  EXPECT_LT(before, 2000U - 3 * 50);  // killed shards lost points too
 
   ASSERT_EQ(run_program(ours).exit_code, 0);
   wait_until_idle();
@@ -149,7 +149,8 @@ TEST(SweepOnSlurm, TwoThousandCasesWithKillsGiveTheBytesOfTheLocalRun) {
   fs::remove_all(folder);
 }
 
-// A bucket, mounted as a folder that neither appends nor writes in any order.
+// The bucket is mounted as a folder in which files can neither be appended to nor written out of
+// order.
 TEST(SweepOnObjectStorage, FilesThatAreWrittenOnceGiveTheBytesOfTheLocalRun) {
   const std::string mount = scratch_folder("bucket");
   const std::string mounting = fmt::format(
@@ -166,7 +167,7 @@ TEST(SweepOnObjectStorage, FilesThatAreWrittenOnceGiveTheBytesOfTheLocalRun) {
   EXPECT_EQ(run_program("sweep expand " + grid + "--out " + folder).exit_code, 0);
   const std::string shard = "sweep run " + folder + " --shard ";
   EXPECT_EQ(run_program(shard + "0/2 --write-once 1").exit_code, 0);
-  // Without it the part may be begun, and not gone on with.
+  // Without --write-once a part may be begun but not continued.
   run_program(shard + "1/2");
   const ProgramResult again = run_program(shard + "1/2");
   if (finished_in(folder) < 60) {

@@ -42,8 +42,9 @@ double value_at(const void* data, cudaDataType type, std::int64_t i) {
   return 0;
 }
 
-// Junk at both ends of a workspace: cuBLAS leaves what it likes there, and an array that overlaps
-// with it meets one end. To fill all 32 MiB would take most of the time of a small product.
+// Overwrites both ends of a workspace with junk. cuBLAS may leave anything there, and an array that
+// overlaps the workspace overlaps one of its ends. Filling all 32 MiB would take most of the time
+// of a small product.
 void spoil(void* workspace, std::size_t size) {
   constexpr int kJunk = 0x5a;
   const std::size_t end = std::min<std::size_t>(size, 64 << 10);
@@ -52,7 +53,7 @@ void spoil(void* workspace, std::size_t size) {
   std::memset(first + (size - end), kJunk, end);
 }
 
-// Of a matrix that lies by columns.
+// Reads a matrix that is stored column by column.
 Eigen::MatrixXd read(const void* data, cudaDataType type, std::int64_t rows, std::int64_t columns,
                      std::int64_t stride) {
   Eigen::MatrixXd values(rows, columns);
@@ -75,14 +76,14 @@ cublasStatus_t status_of(bool valid) {
   return valid ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }
 
-// Of work for a stream.
+// Enqueues the work on the stream.
 cublasStatus_t status_of(cudaStream_t stream, std::function<void()> work) {
   return cuda_host::enqueue(stream, std::move(work)) == cudaSuccess
              ? CUBLAS_STATUS_SUCCESS
              : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
-// Rows and columns of op(layout).
+// These are the sizes of op(layout).
 std::int64_t rows_of(const cublasLtMatrixLayoutOpaque& layout, bool transposed) {
   return transposed ? layout.columns : layout.rows;
 }
@@ -90,7 +91,8 @@ std::int64_t columns_of(const cublasLtMatrixLayoutOpaque& layout, bool transpose
   return transposed ? layout.rows : layout.columns;
 }
 
-// fp8 on Hopper: the first factor transposed, the other not, all sizes multiples of 16.
+// On Hopper an fp8 product needs a transposed first factor, a second one that is not, and sizes
+// that are multiples of 16.
 cublasStatus_t status_of(const cublasLtMatmulDescOpaque& operation,
                          const cublasLtMatrixLayoutOpaque& a, const cublasLtMatrixLayoutOpaque& b,
                          const cublasLtMatrixLayoutOpaque& d) {
@@ -179,7 +181,7 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(
   return status_of(size == sizeof(std::uint64_t));
 }
 
-// The second proposal is refused when it is started, as the library's may be.
+// The second proposed algorithm fails when it is launched, as those of the real library may.
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
     cublasLtHandle_t /*handle*/, cublasLtMatmulDesc_t operation, cublasLtMatrixLayout_t a,
     cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t /*c*/, cublasLtMatrixLayout_t d,

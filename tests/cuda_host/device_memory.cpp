@@ -13,12 +13,12 @@ namespace {
 
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
-constexpr std::size_t kAlignment = 16;  // the widest access; CUDA gives 256
+constexpr std::size_t kAlignment = 16;  // that of the widest access; CUDA aligns to 256
 constexpr int kFill = 0xcb;
 
 struct Array {
   std::byte* pages;
-  std::size_t pages_bytes;  // a page more is a guard
+  std::size_t pages_bytes;  // without the guard page behind them
   std::size_t size;
 };
 
@@ -62,7 +62,7 @@ void* allocate_device(std::size_t size) {
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (pages == MAP_FAILED) return nullptr;
   auto* const first = static_cast<std::byte*>(pages);
-  if (bytes >= kHugePage) madvise(first, bytes, MADV_HUGEPAGE);  // mprotect visits each page
+  if (bytes >= kHugePage) madvise(first, bytes, MADV_HUGEPAGE);  // mprotect visits fewer pages
   std::memset(first, kFill, bytes);
   std::byte* const start = first + (bytes - rounded);  // its end meets the guard
   const Array array = {first, bytes, size};

@@ -1,5 +1,5 @@
-// Memory of the emulated device: only what runs on the device may touch it, and what lies behind an
-// array is nobody's. The host's instructions that touch it end the program.
+// Memory of the emulated device. Host code that touches it, or device code that reads or writes
+// beyond an array, ends the program.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,12 @@ namespace cuda_host {
 
 constexpr std::size_t kDeviceBytes = std::size_t{8} << 30;
 
-// Null where so much is not free. Filled with bytes that are no zeros.
+// Returns memory filled with nonzero bytes; null if there is not enough free.
 void* allocate_device(std::size_t size);
 void free_device(void* memory);
 std::size_t free_device_bytes();
 
-// While one lives, what runs is the device.
+// While an object of this type lives, running code counts as device code.
 class OnDevice {
  public:
   OnDevice();

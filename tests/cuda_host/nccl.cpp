@@ -1,5 +1,6 @@
 // NCCL between processes that share a file: each pair of ranks has a box, which holds a piece of a
-// message at a time. Every collective is messages, all under way at once, and sums by rank.
+// message at a time. Every collective consists of point-to-point messages, all in flight at once,
+// and sums in the order of ranks.
 #include <fcntl.h>
 #include <nccl.h>
 #include <sched.h>
@@ -28,12 +29,12 @@ struct Box {
 struct Shared {
   std::atomic<int> joined;
   std::atomic<bool> aborted;
-  Box boxes[];  // from each rank to each
+  Box boxes[];  // one for each ordered pair of ranks
 };
 
 struct Message {
   int peer;
-  const std::byte* out;  // or
+  const std::byte* out;  // null in a receive
   std::byte* in;
   std::size_t left;
 };
@@ -43,7 +44,7 @@ std::size_t size_of(int ranks) {
          static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks) * sizeof(Box);
 }
 
-// Works of streams hold it as long as they may run.
+// Works in streams share ownership of the group until they have run.
 struct Group {
   Shared* shared;
   int rank;
@@ -59,7 +60,8 @@ struct Group {
   void finish(std::vector<Message> messages) const;
 };
 
-// A piece, where there is one or place for it.
+// Moves a piece of the message if the box holds one (receive) or is empty (send); returns whether
+// it did.
 bool Group::move(Message& message) const {
   const std::size_t size = std::min(message.left, kPiece);
   if (message.out != nullptr) {
@@ -83,13 +85,13 @@ bool Group::move(Message& message) const {
   return true;
 }
 
-// Those of a pair in their order.
+// Messages between two ranks are exchanged in the order of their calls.
 void Group::finish(std::vector<Message> messages) const {
   auto heard = std::chrono::steady_clock::now();
   while (!messages.empty() && !shared->aborted) {
     bool moved = false;
     std::vector<Message> rest;
-    std::vector<int> busy;  // peers, for what we send at 2 p and receive at 2 p + 1
+    std::vector<int> busy;  // 2 * peer for a send, 2 * peer + 1 for a receive
     for (Message& message : messages) {
       const int way = 2 * message.peer + (message.out == nullptr ? 1 : 0);
       const bool first = std::find(busy.begin(), busy.end(), way) == busy.end();
@@ -153,7 +155,7 @@ ncclResult_t message(int peer, const void* from, void* to, std::size_t bytes,
   return pending.depth > 0 ? ncclSuccess : flush();
 }
 
-// The parts of all ranks in their order, each of so many bytes.
+// Returns the parts of all ranks in their order, each of `bytes` bytes.
 std::vector<std::byte> gathered(const Group& group, const std::byte* own, std::size_t bytes) {
   std::vector<std::byte> all(static_cast<std::size_t>(group.ranks) * bytes);
   std::vector<Message> messages;

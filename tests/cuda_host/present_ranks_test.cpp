@@ -1,4 +1,4 @@
-// The tests of ranks on GPUs skip where there are none: on the host they run.
+// The tests of ranks on GPUs skip where there are no GPUs; in the host emulation they run.
 #include <gtest/gtest.h>
 
 #include "validate/harness/collectives/nccl_collectives.hpp"

@@ -1,4 +1,5 @@
-// The tests of devices skip where there is none: on the host there is one, with its libraries.
+// The tests of devices skip where there is no device; the host emulation has one, with its
+// libraries.
 #include <gtest/gtest.h>
 
 #include "kernels/device/device.hpp"

@@ -1,5 +1,5 @@
-// CUDA's runtime on the host. What is started waits in its stream until somebody waits for it, so
-// that a result which is read too early, or an argument that does not live long enough, shows.
+// CUDA's runtime on the host. Enqueued work waits in its stream until somebody synchronises, so
+// that tests find results that are read too early, and arguments that do not live long enough.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 using Work = std::function<void()>;
 
-// How far each stream's work of a capture is known to be over, by the place in the graph.
+// By stream: the place in the graph up to which its captured work is known to have finished.
 using Known = std::map<cudaStream_t, std::size_t>;
 
 }  // namespace
@@ -36,14 +36,14 @@ namespace {
 struct Capture {
   cudaStream_t origin;
   std::vector<Work> works;
-  std::map<cudaStream_t, std::size_t> last;  // of each stream that joined, its latest work's place
+  std::map<cudaStream_t, std::size_t> last;  // by stream: place of its latest work
   bool valid = true;
 };
 
 struct Recording {
   std::uint64_t issued = 0;
   std::uint64_t done = 0;
-  cudaStream_t stream = nullptr;  // of the latest one issued
+  cudaStream_t stream = nullptr;  // of the latest record call
   Capture* capture = nullptr;
   Known known;
   std::chrono::steady_clock::time_point time;
@@ -52,7 +52,7 @@ struct Recording {
 }  // namespace
 
 struct CUevent_st {
-  // Work that is still to come keeps it when the event is destroyed.
+  // Pending work still uses the recording when the event is destroyed.
   std::shared_ptr<Recording> recording = std::make_shared<Recording>();
   bool timed = true;
 };
@@ -67,7 +67,7 @@ namespace {
 
 struct Runtime {
   std::vector<std::unique_ptr<CUstream_st>> streams;
-  std::unique_ptr<Capture> capture;  // of the one thread that uses the runtime
+  std::unique_ptr<Capture> capture;  // the runtime is used by one thread
   cudaError_t last = cudaSuccess;
 };
 
@@ -92,13 +92,13 @@ void finish(CUstream_st& stream) {
   while (!stream.works.empty()) step(stream);
 }
 
-// The streams made last first: what others wait for comes late.
+// The newest streams run first, so that work that others wait for runs late.
 void finish_all() {
   const auto& streams = runtime().streams;
   for (auto stream = streams.rbegin(); stream != streams.rend(); ++stream) finish(**stream);
 }
 
-// For calls that may not be made while this thread captures (ThreadLocal mode).
+// Calls that are forbidden during a capture by this thread (ThreadLocal mode) ask this.
 bool breaks_capture() {
   if (runtime().capture == nullptr) return false;
   runtime().capture->valid = false;
@@ -302,8 +302,8 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   return cudaEventRecordWithFlags(event, stream, 0);
 }
 
-// In a capture an event marks a place of the graph, and tells no time, but for one that is
-// `external`: that one is a node.
+// In a capture an event marks a place in the graph and has no time. An `external` event becomes a
+// node of the graph, and has one.
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
   const std::shared_ptr<Recording> recording = event->recording;
   const bool external = (flags & cudaEventRecordExternal) != 0;
@@ -368,7 +368,7 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t /*ready*/, cudaStream_t /*stream*/) 
   return cudaSuccess;
 }
 
-// As it is, so that a graph destroyed before it has run shows.
+// The works are not copied, so that tests find a graph that is destroyed before it has run.
 cudaError_t cudaGraphLaunch(cudaGraphExec_t ready, cudaStream_t stream) {
   return cuda_host::enqueue(stream, [ready] {
     for (const Work& work : ready->works) work();

@@ -27,17 +27,17 @@ constexpr unsigned kLanes = 32;
 
 struct Runner;
 
-// Threads that wait for each other.
+// A group of threads that wait for each other, such as a warp or a block.
 struct Place {
   unsigned needed = 0;
   unsigned arrived = 0;
-  std::uint64_t turn = 0;  // how often all have met
+  std::uint64_t turn = 0;  // how often all threads have met
   Meeting kind = Meeting::none;
-  std::uint64_t given[2][kLanes] = {};  // of even and odd turns: a lane may be one turn ahead
+  std::uint64_t given[2][kLanes] = {};  // in even and odd turns: a lane may be one turn ahead
   std::vector<Runner*> waiting;
 };
 
-// Runs threads of the block, one after the other, until one of them waits.
+// Runs threads of the block one after the other, until one of them waits.
 struct Runner {
   boost::context::fiber fiber;
   unsigned thread = 0;
@@ -51,7 +51,7 @@ struct Block {
   std::vector<Place> warps;
   std::deque<Runner> runners;
   std::vector<Runner*> idle;
-  std::vector<Runner*> ready;  // go on where they waited
+  std::vector<Runner*> ready;  // threads that continue after a wait
   Runner* now = nullptr;
   boost::context::fiber scheduler;
   const std::function<void()>* body = nullptr;
@@ -118,7 +118,7 @@ void meet(Place& place, Meeting kind) {
   leave();
 }
 
-// Those that can go on first: a warp goes as far ahead of the others as it may.
+// Runs threads that can continue before new ones, so that a warp gets as far ahead as it can.
 void run_block() {
   Block& here = block();
   here.started = 0;

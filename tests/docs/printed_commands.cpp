@@ -17,7 +17,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// Which lines of the page are a command's, and which its output's.
+// A command of the page, and the lines of its output.
 struct Place {
   PrintedCommand command;
   std::size_t begin = 0, end = 0;  // of the output
@@ -45,7 +45,7 @@ std::vector<Place> places_of(const std::vector<std::string>& lines) {
       place.command.printed.push_back(lines[++i]);
     }
     place.end = i + 1;
-    // Blank lines between a command and the next one are the page's.
+    // Blank lines between a command's output and the next command belong to the page.
     while (!place.command.printed.empty() && place.command.printed.back().empty()) {
       place.command.printed.pop_back();
       --place.end;

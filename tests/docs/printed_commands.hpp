@@ -12,19 +12,19 @@ struct PrintedCommand {
   std::vector<std::string> printed;  // "..." stands for any number of lines
 };
 
-// Of blocks in fences: lines from "$ " on (with those that a backslash continues), and what follows
-// up to the next one or the end of the block.
+// Reads commands from fenced blocks: a line that begins with "$ " (with lines that a backslash
+// continues) and the output up to the next such line or the end of the block.
 std::vector<PrintedCommand> printed_commands(const std::string& page);
 
 // Commands that the page names without their output: lines "windtunnel ..." of blocks, in fences or
 // four blanks deep, without "$ "; with those that a backslash continues.
 std::vector<PrintedCommand> named_commands(const std::string& page);
 
-// Whether these lines are the ones printed, "..." apart.
+// Whether the lines equal the printed ones, where "..." stands for any text.
 bool as_printed(const std::vector<std::string>& printed, const std::vector<std::string>& lines);
 
-// The page with other lines behind its commands, [command] in their order; where "..." stood, as
-// many lines before and behind it as there were.
+// Returns the page with new outputs of its commands, in their order. An output that was shortened
+// by "..." stays so, with as many lines before and after the dots.
 std::string with_outputs(const std::string& page,
                          const std::vector<std::vector<std::string>>& outputs);
 

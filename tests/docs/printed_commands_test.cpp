@@ -19,7 +19,7 @@ using Lines = std::vector<std::string>;
 
 const fs::path kRoot = WINDTUNNEL_SOURCE_DIR;
 
-// README and the pages of docs/ that have such commands.
+// README and those pages of docs/ that have such commands.
 std::vector<std::string> pages(std::vector<PrintedCommand> (*commands)(const std::string&)) {
   std::vector<std::string> names = pages_of(kRoot);
   std::erase_if(names,
@@ -27,7 +27,7 @@ std::vector<std::string> pages(std::vector<PrintedCommand> (*commands)(const std
   return names;
 }
 
-// `purpose`: a page, or more.
+// `purpose` names the reader's folder: it is a page, or a page and more.
 PageReader reader_of(std::string purpose) {
   std::ranges::replace(purpose, '/', '-');
   return PageReader(fs::path(testing::TempDir()) / ("windtunnel-docs-" + purpose),
@@ -64,8 +64,9 @@ std::string test_name(const testing::TestParamInfo<std::string>& page) {
 
 INSTANTIATE_TEST_SUITE_P(Pages, Docs, testing::ValuesIn(pages(printed_commands)), test_name);
 
-// Commands that pages name and that are not run here, by words of theirs, and why. Those that are
-// no windtunnel's (./dev, cmake, launchers, windtunnel-harness) build it or need other machines.
+// Pages name these commands, but the test does not run them: `words` identify a command, `why`
+// gives the reason. Commands other than windtunnel's (./dev, cmake, launchers, windtunnel-harness)
+// build it or need other machines.
 struct NotRun {
   std::string_view page, words, why;
 };
@@ -134,7 +135,7 @@ TEST(ValidationPages, AreWhatTheirCommandsWrite) {
   EXPECT_GE(made, 3);
 }
 
-// What README says of how right the predictions are stands in the page of the validation.
+// The rows of prediction errors in README are copied from the page of the validation.
 TEST(Readme, ItsRowsOfErrorsAreThoseOfTheValidation) {
   const std::string page = text_of(kRoot / "docs/results/validation.md");
   std::istringstream readme(text_of(kRoot / "README.md"));
@@ -145,7 +146,7 @@ TEST(Readme, ItsRowsOfErrorsAreThoseOfTheValidation) {
         << line << "\nis no row of docs/results/validation.md";
     ++rows;
   }
-  EXPECT_GE(rows, 6);  // the head, too
+  EXPECT_GE(rows, 6);  // including the table's head
 }
 
 // `./dev pictures` makes them again.

@@ -63,7 +63,7 @@ std::pair<std::vector<std::string>, bool> PageReader::run(const std::string& com
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
   // A page does not show that an output ends in blank lines.
   while (!lines.empty() && lines.back().empty()) lines.pop_back();
-  // Of a pipe whose reader (`head`) has seen enough the writer is stopped, or was done already.
+  // If a pipe's reader (`head`) ends first, SIGPIPE may end the writer.
   constexpr int kStoppedByPipe = 128 + SIGPIPE;
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   return {lines, code == 0 || code == kStoppedByPipe};

@@ -1,5 +1,5 @@
-// What a reader of the documentation has who is in the project's folder with the program in the
-// path. What the commands write lands beside it.
+// Runs commands as a reader of the documentation does: in a folder that links to the project's
+// files, with the program in the path. Files that commands write lie in that folder.
 #pragma once
 
 #include <filesystem>
@@ -18,9 +18,9 @@ class PageReader {
   PageReader(const PageReader&) = delete;
   PageReader& operator=(const PageReader&) = delete;
 
-  // What a command has written; "" where there is no such file.
+  // Returns the content of a file that a command has written; "" if there is none.
   std::string written(const std::string& file) const;
-  // Standard output and errors of the command, and whether it succeeded.
+  // Returns the lines of standard output and errors, and whether the command succeeded.
   std::pair<std::vector<std::string>, bool> run(const std::string& command) const;
 
  private:
@@ -32,8 +32,8 @@ std::string text_of(const std::filesystem::path& path);
 // README.md and the pages of docs/ in all its folders, as paths from `root`, sorted.
 std::vector<std::string> pages_of(const std::filesystem::path& root);
 
-// The command that a page of docs/results/ says it was made by; empty: it names none, or its
-// rows are not in tests/data.
+// The command that a page of docs/results/ says it was made by; empty if the page names none, or
+// its rows are not in tests/data.
 std::string made_by(const std::string& page);
 
 }  // namespace windtunnel

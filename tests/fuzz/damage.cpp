@@ -35,7 +35,7 @@ class Damage {
     return {begin, std::min(bytes.size() - begin, below(longest) + 1)};
   }
 
-  // Of digits, signs and points, from a place that is drawn on.
+  // Returns a run of digits, signs and points at or after a random place.
   Part any_number() {
     const auto is_number = [&](size_t at) {
       const unsigned char c = static_cast<unsigned char>(bytes_[at]);

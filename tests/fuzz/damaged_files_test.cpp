@@ -38,15 +38,15 @@ constexpr int kMostFailures = 5;
 constexpr unsigned kLongest_s = 10;
 constexpr rlim_t kMostBytes = 2'000'000'000;
 
-constexpr bool kReservesMemory = kAddressSanitizer || kThreadSanitizer;  // more than it uses
+constexpr bool kReservesMemory = kAddressSanitizer || kThreadSanitizer;  // address space
 
-// What a child process tells of the file that it reads.
+// How far a child process has come: the file that it reads, and the reader's fault.
 struct Progress {
   int index = 0;
   char fault[1000] = {};
 };
 
-// Shared with child processes.
+// Progress in memory that is shared with child processes.
 class SharedProgress {
  public:
   SharedProgress()
@@ -144,7 +144,7 @@ class DamagedFiles : public testing::TestWithParam<Reader> {
   }
 
  private:
-  // In a child, which a signal may end.
+  // Reads in a child process, which a signal may end.
   [[noreturn]] void read_until_fault(int count, Progress& progress) const {
     if (!kReservesMemory) {
       const rlimit limit{kMostBytes, kMostBytes};
@@ -214,10 +214,10 @@ TEST_P(CutOffFiles, AreRefusedInWords) {
 INSTANTIATE_TEST_SUITE_P(Readers, CutOffFiles, testing::ValuesIn(readers_of_whole_files()),
                          test_name);
 
-// What is no file, or far too large, in the place of each reader's file.
+// Gives each reader something that is no regular file, or far too large, in the place of its file.
 class HostileFiles : public testing::TestWithParam<Reader> {
  protected:
-  // In a child, which a signal ends that hangs or fills memory.
+  // Reads in a child process, which a signal ends if it hangs or fills memory.
   static std::string fault_of(ScratchKind kind) {
     const SharedProgress shared;
     Progress* const progress = shared.get();
@@ -228,7 +228,7 @@ class HostileFiles : public testing::TestWithParam<Reader> {
       if (!kReservesMemory) setrlimit(RLIMIT_AS, &limit);
       alarm(kLongest_s);
       make_scratch_files(kind);
-      const auto made_before = scratch_files_made();  // by the tests before, in the parent
+      const auto made_before = scratch_files_made();  // inherited from the parent
       const ReadResult answer = answer_to(GetParam(), whole_files(GetParam()).front());
       const bool takes_path = scratch_files_made() > made_before;
       const std::string fault =
@@ -248,14 +248,14 @@ class HostileFiles : public testing::TestWithParam<Reader> {
 TEST_P(HostileFiles, AreRefusedInWords) {
   using enum ScratchKind;
   for (const ScratchKind kind : {pipe, device, loop, folder, missing, huge}) {
-    if (kind == missing && GetParam().name == "sweep-part") continue;  // not begun yet
+    if (kind == missing && GetParam().name == "sweep-part") continue;  // creates the file
     EXPECT_EQ(fault_of(kind), "") << static_cast<int>(kind);
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Readers, HostileFiles, testing::ValuesIn(readers()), test_name);
 
-// Which those above would not tell.
+// The suites above are empty, and pass, if no files are found.
 TEST(Readers, SomeHaveFoundFilesAndWholeOnes) {
   EXPECT_FALSE(readers_with_found_files().empty());
   EXPECT_FALSE(readers_of_whole_files().empty());

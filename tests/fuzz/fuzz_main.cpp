@@ -31,7 +31,7 @@ void write_files(const std::filesystem::path& folder) {
   }
 }
 
-// What follows `name` in the first argument that starts with it.
+// Returns the rest of the first argument that starts with `name`.
 std::string option(const std::vector<std::string_view>& arguments, std::string_view name) {
   const auto found = std::ranges::find_if(
       arguments, [&](std::string_view argument) { return argument.starts_with(name); });

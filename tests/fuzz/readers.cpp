@@ -103,7 +103,8 @@ void make(const fs::path& path, const std::string& bytes) {
   }
 }
 
-// A file of these bytes in a folder of this process, or what make_scratch_files() asks for.
+// Writes a file of these bytes into a folder of this process, or makes what make_scratch_files()
+// has chosen instead.
 class ScratchFile {
  public:
   ScratchFile(const std::string& name, const std::string& bytes)
@@ -130,7 +131,7 @@ void read_scenario_text(const std::string& bytes) {
   parse_case(bytes, std::string(WINDTUNNEL_SOURCE_DIR) + "/scenarios/damaged.yaml");
 }
 
-// A line is an argument of --set.
+// Each line is an argument of --set.
 void read_overrides(const std::string& bytes) {
   std::vector<std::string> arguments;
   std::istringstream lines(bytes);
@@ -159,7 +160,7 @@ void read_megatron_arguments(const std::string& bytes) {
   model_of_megatron_arguments(bytes, "model.args");
 }
 
-// As `windtunnel import` reads a file of that name.
+// Reads the bytes as `windtunnel import` reads a file of that name.
 void read_configuration_of(const std::string& name, const std::string& bytes,
                            const Overrides& set = {{"cluster.node", "dgx-h100"}}) {
   const ScratchFile file(name, bytes);
@@ -199,7 +200,7 @@ void read_capacity(const std::string& bytes) {
   check_failure_class(failure);
 }
 
-// The file "named.csv" of a scenario.
+// Reads the bytes as the file "named.csv" that a scenario names.
 void read_named(const std::string& scenario, const std::string& bytes) {
   const ScratchFile file("named.csv", bytes);
   parse_case(scenario, file.folder() + "/scenario.yaml");
@@ -228,8 +229,8 @@ void read_quality(const std::string& bytes) {
       bytes);
 }
 
-// A scenario, or a result of this program in the place of one. A record is made again; what the
-// program says of a whole comparison or sweep is what else takes it.
+// The file is a scenario, or a result of the program in the place of one. A record yields its case;
+// a whole comparison or sweep must be refused by an error that says what it is.
 void read_given(const std::string& bytes) {
   const ScratchFile file("given.json", bytes);
   try {
@@ -270,7 +271,7 @@ void read_sweep_part(const std::string& bytes) {
   merge_lines(file.folder(), head, 2);
 }
 
-// The first rank of each class, with the table of all, says it all.
+// One rank of each class suffices, with the table of all ranks.
 std::vector<std::string> chakra_bytes(const Plan& plan) {
   const ChakraExport traces(plan, ChakraRanks::one_per_class);
   std::vector<std::string> bytes;
@@ -292,12 +293,12 @@ void read_chakra_json(const std::string& bytes) {
   read_chakra({file.path()});
 }
 
-// Its steps add up, and one of them becomes a plan, or is refused.
+// The parts of each step must add up to it, and one step becomes a plan or is refused.
 void use_profile(RankProfile profile) {
   const CapturedRank captured = captured_steps(profile);
   for (const CapturedStep& step : captured.steps) {
     const double sum_s = step.compute_s + step.exposed_s + step.copy_s + step.idle_s;
-    const double far_s = std::max(step.begin_s, step.end_s);  // to which times are rounded
+    const double far_s = std::max(step.begin_s, step.end_s);  // times are rounded to its precision
     CHECK(std::abs(sum_s - step.seconds()) <= 1e-6 * step.seconds() + 1e-9 * far_s,
           "the parts of a step are {} of {} s", sum_s, step.seconds());
   }
@@ -336,7 +337,7 @@ void read_torch(const std::string& bytes) {
         "a schedule changed");
 }
 
-// A job gives its rates a time.
+// The job gives tokens and FLOPs per step, by which logged rates become times.
 void read_training_log_text(const std::string& bytes) {
   const TrainingLog log = parse_training_log(bytes, "run.log");
   const LogShape shape =
@@ -350,14 +351,14 @@ void read_stage_profile(const std::string& bytes) {
   read_stage_profiles(file.path());
 }
 
-// Rows that cannot be predicted are left out with their reasons; the first is the answer.
+// Rows that cannot be predicted are skipped with a reason; the first reason is thrown.
 void read_schedule_rows(const std::string& bytes) {
   const ScratchFile file("oracle.csv", bytes);
   const ValidationReport report = validate_schedules({file.path()});
   if (!report.skipped.empty()) throw Error(report.skipped.front().reason);
 }
 
-// Rows that are a job each, judged as the kind that their header tells.
+// Each row is a job, and the header tells the kind by which it is judged.
 void judge_measured_rows(const std::string& bytes) {
   const ScratchFile file("rows.csv", bytes);
   std::vector<CsvFault> faults;
@@ -372,8 +373,8 @@ void judge_measured_rows(const std::string& bytes) {
   throw Error("these columns belong to no kind of rows");
 }
 
-// Messages to the server of the Model Context Protocol, one a line. What it answers is JSON-RPC;
-// the first refusal is the answer.
+// Each line is a message to the server of the Model Context Protocol. Every answer must be
+// JSON-RPC; the first refusal is thrown.
 void read_mcp_messages(const std::string& bytes) {
   CommandPage page;
   page.path = "run";

@@ -3,7 +3,6 @@
 #include <re2/re2.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 #include <string>
@@ -29,8 +28,8 @@ std::string first_column(std::string_view line) {
   return std::string(line.substr(0, line.find(',')));
 }
 
-// Offenders (`found`: what is wrong, by path) that the table does not list, and rows of the table
-// that are no offenders.
+// Returns a breach for each path of `found` (path to breach) that the table does not list, and for
+// each row of the table that is not in `found`.
 std::vector<Breach> beyond_list(const std::map<std::string, std::string>& found,
                                 const SourceFile& table) {
   std::vector<Breach> breaches;
@@ -88,64 +87,6 @@ std::vector<Breach> headers_of_one(const std::vector<SourceFile>& files, const S
                        : fmt::format("only {} includes this header: fold it in", *others.begin());
   }
   return beyond_list(found, table);
-}
-
-std::map<std::string, std::vector<Breach>> decoded_by_room(const std::vector<SourceFile>& files) {
-  std::map<std::string, std::vector<Breach>> rooms;
-  for (const SourceFile& file : files) {
-    for (Breach& breach : decoded_comments(file)) {
-      rooms[std::string(folder_of(file.path))].push_back(std::move(breach));
-    }
-  }
-  return rooms;
-}
-
-std::vector<Breach> decoded_prose(const std::vector<SourceFile>& files, const SourceFile& table) {
-  const std::map<std::string, std::vector<Breach>> rooms = decoded_by_room(files);
-  std::vector<Breach> breaches;
-  std::set<std::string> listed;
-  for (std::size_t i = 1; i < table.lines.size(); ++i) {
-    const std::string& line = table.lines[i];
-    const std::string room = first_column(line);
-    const auto at = rooms.find(room);
-    const std::size_t count = at == rooms.end() ? 0 : at->second.size();
-    std::size_t allowed = 0;
-    std::from_chars(line.data() + std::min(room.size() + 1, line.size()), line.data() + line.size(),
-                    allowed);
-    listed.insert(room);
-    if (count == allowed) continue;
-    const int number = static_cast<int>(i + 1);
-    if (count < allowed) {
-      breaches.push_back({table.path, number,
-                          fmt::format("{} has {} such comments now, not {}: write the table again "
-                                      "with WINDTUNNEL_UPDATE_GOLDEN=1",
-                                      room, count, allowed)});
-      continue;
-    }
-    breaches.push_back({table.path, number,
-                        fmt::format("{} has {} such comments, {} are allowed: mend one of these",
-                                    room, count, allowed)});
-    breaches.insert(breaches.end(), at->second.begin(), at->second.end());
-  }
-  for (const auto& [room, found] : rooms) {
-    if (!listed.contains(room)) breaches.insert(breaches.end(), found.begin(), found.end());
-  }
-  return breaches;
-}
-
-std::string lower_counts(const std::vector<SourceFile>& files, const SourceFile& table) {
-  std::string text = "room,comments\n";
-  const bool fresh = table.lines.size() < 2;
-  std::map<std::string, std::size_t> allowed;
-  for (std::size_t i = 1; i < table.lines.size(); ++i) {
-    const std::string room = first_column(table.lines[i]);
-    allowed[room] = std::stoul(table.lines[i].substr(room.size() + 1));
-  }
-  for (const auto& [room, found] : decoded_by_room(files)) {
-    const std::size_t count = fresh ? found.size() : std::min(found.size(), allowed[room]);
-    if (count > 0) text += fmt::format("{},{}\n", room, count);
-  }
-  return text;
 }
 
 }  // namespace windtunnel

@@ -51,7 +51,8 @@ std::set<std::string> anchors_of(const SourceFile& page) {
   return anchors;
 }
 
-// "" where the link leads to a file, and to a heading of it if it names one.
+// Returns "" if the link leads to a file, and to a heading of it if it names one; else what is
+// wrong.
 std::string fault_of_link(const std::string& root, const SourceFile& page,
                           const std::string& link) {
   const std::size_t hash = link.find('#');
@@ -149,8 +150,8 @@ std::string fault_of_page(const std::string& root, const std::string& page) {
 }  // namespace
 
 std::vector<Breach> missing_pages(const std::string& root, const SourceFile& file) {
-  // A path behind the name of another project is none of ours. A name in square brackets is text
-  // of a link, or a heading of tests/answers/answers.txt.
+  // A path behind the name of another project belongs to that project. A name in square brackets is
+  // the text of a link, or a heading of tests/answers/answers.txt.
   static const RE2 named(R"((?:^|[^\w./\[-])(docs/(?:[\w-]+/)?[\w.-]+\.md))");
   std::vector<Breach> breaches;
   for (std::size_t i = 0; i < file.lines.size(); ++i) {

@@ -1,5 +1,5 @@
-// A comment is plain English: a sentence with a subject and a finite verb. What a machine can see
-// of that is counted for each room, and the counts of prose.csv may only fall.
+// A comment is plain English: a sentence with a subject and a finite verb. These rules find the
+// breaches that a machine can see.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ constexpr auto kForms = std::to_array<std::string_view>(
      "began", "held",   "kept",  "left",   "met",     "sent",    "fell",  "grew",   "knew",
      "found", "built",  "meant", "stood",  "lay",     "thought", "chose"});
 
-// Verbs of this code's comments; with them the forms in -s and -ed.
+// These are the verbs of this code's comments; finite_verbs() adds their forms in -s and -ed.
 constexpr auto kVerbs = std::to_array<std::string_view>(
     {"accept",   "add",     "agree",    "allow",     "answer",  "appear",  "apply",    "arrive",
      "ask",      "assume",  "avoid",    "be",        "become",  "begin",   "belong",   "bind",
@@ -82,7 +82,7 @@ std::string_view trimmed_left(std::string_view line) {
   return line.substr(std::min(line.find_first_not_of(' '), line.size()));
 }
 
-// For tools, not for readers.
+// Whether the comment addresses a tool and no reader.
 bool is_directive(std::string_view text) {
   constexpr auto kDirectives = std::to_array<std::string_view>(
       {"NOLINT", "clang-format", "eslint", "!", "noqa", "type:", "----", "=="});

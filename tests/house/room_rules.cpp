@@ -141,8 +141,8 @@ bool has_room(std::string_view path) {
   return std::ranges::none_of(kOthers, [&](auto other) { return path.starts_with(other); });
 }
 
-// A table in the form of a function: what it says is rows, not steps. It begins in one of the first
-// three lines.
+// Whether the function is a table in the form of a function, with rows instead of steps: a brace of
+// rows opens in one of its first three lines.
 bool is_table(const SourceFile& file, std::size_t begin) {
   static const RE2 rows(R"(\s+.*(?:=|return) \{+)");
   for (std::size_t at = begin; at < std::min(begin + 3, file.lines.size()); ++at) {

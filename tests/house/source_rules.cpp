@@ -19,8 +19,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxLineChars = 100;
 
-// The floors. A file may include its own folder (the longest row that its path starts with) and
-// the folders of its row; what may include everything says "".
+// The floors. A file may include its own folder (the longest `path` that its own path starts with)
+// and the folders of that row; "" stands for every folder.
 struct Folder {
   std::string_view path;
   std::vector<std::string_view> may_include;
@@ -76,11 +76,12 @@ const std::vector<Library>& libraries() {
   return table;
 }
 
-// models/ holds pure values, so that any case can be worked out anywhere and gives the same bytes.
+// models/ holds pure values, so that a case gives the same bytes on any machine.
 constexpr std::array<std::string_view, 6> kNotInModels = {"chrono",  "ctime",    "filesystem",
                                                           "fstream", "iostream", "thread"};
 
-// Slow to compile: a header that shows them charges every file that includes it.
+// These headers are slow to compile, so that a header which includes them slows every file that
+// includes it.
 constexpr std::array<std::string_view, 3> kNotInHeaders = {"boost/", "Eigen/", "CLI/"};
 
 bool is_in(std::string_view path, std::string_view folder) {
@@ -104,7 +105,7 @@ const Folder* floor_of(std::string_view path) {
   return best;
 }
 
-// What is wrong with including the project's own `target` from `from`; empty when nothing is.
+// Says what is wrong if `from` includes the project's own `target`; empty if nothing is.
 std::string project_rule(std::string_view from, const std::string& target,
                          const std::vector<std::string>& paths) {
   if (!std::binary_search(paths.begin(), paths.end(), target)) {
@@ -145,7 +146,7 @@ std::vector<std::string> read_lines(const fs::path& path) {
   return lines;
 }
 
-// Characters, not bytes, of UTF-8 text.
+// Counts characters, not bytes, of UTF-8 text.
 std::size_t length(const std::string& line) {
   return static_cast<std::size_t>(std::count_if(line.begin(), line.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
@@ -195,7 +196,7 @@ std::vector<Breach> include_breaches(const SourceFile& file,
     std::string opening;
     std::string target;
     if (!RE2::FullMatch(file.lines[i], include, &opening, &target)) continue;
-    // The project's own files in angle brackets do not get past the floors either.
+    // Angle brackets do not exempt the project's own files from the floors.
     const bool own = opening == "\"" || floor_of(target) != nullptr;
     const std::string rule =
         own ? project_rule(file.path, target, paths) : library_rule(file.path, target);
@@ -216,7 +217,8 @@ std::vector<Breach> form_breaches(const SourceFile& file) {
     if (length(line) > kMaxLineChars) add(i, fmt::format("line over {} characters", kMaxLineChars));
     if (line.find('\t') != std::string::npos) add(i, "tab");
     if (line == "#pragma once") once = true;
-    // The public names keep a namespace of their own, which hides them from the archives inside.
+    // The public names live in a namespace of their own, so that they do not clash with those of
+    // the libraries inside; export.hpp brings them out.
     const bool door = file.path == "include/windtunnel/export.hpp";
     if (!door && RE2::FullMatch(line, using_namespace)) add(i, "using namespace");
   }
@@ -226,7 +228,8 @@ std::vector<Breach> form_breaches(const SourceFile& file) {
 
 std::vector<Breach> opened_files(const SourceFile& file) {
   static const RE2 opening(R"(.*(\bifstream\b|\bfopen\(|\bgzopen\(|filebuf\b).*)");
-  // The opening itself, files of the system, and those that the harness has written itself.
+  // These open files themselves: the function that opens files, readers of system files, and
+  // readers of files that the harness has written.
   static const std::set<std::string, std::less<>> apart = {
       "traces/text/text.cpp", "kernels/device/host_machine.cpp",
       "validate/harness/ranks/group_devices.cpp", "validate/harness/ranks/own_core.cpp",
@@ -248,7 +251,7 @@ std::vector<Breach> branches_on_places(const SourceFile& file) {
   static const RE2 branch(R"(.*([=!]= |\bcase )SnapshotPlace::.*|.*SnapshotPlace::\w+ [=!]=.*)");
   static const RE2 named(R"(\bSnapshotPlace::|\busing enum SnapshotPlace\b)");
   static const RE2 set(R"(([^=!]= |[?:] )SnapshotPlace::\w+)");
-  // The place's own headers, and sources that set the place of a tier.
+  // `own` are the headers of the type itself; `setting` are sources that set the place of a tier.
   static const std::set<std::string_view> own = {"models/reliability/snapshot.hpp",
                                                  "models/reliability/snapshot_place.hpp"};
   static const std::set<std::string_view> setting = {
@@ -290,7 +293,8 @@ std::vector<Breach> repeated_types(const std::vector<SourceFile>& files) {
 
 namespace {
 
-// Whether the folder's CMakeLists.txt names the source, or a folder of it as a room of tests.
+// Whether the folder's CMakeLists.txt names the source, or names a folder that contains it as a
+// room of tests.
 bool lists(const fs::path& folder, const fs::path& source) {
   bool names = false;
   bool has_rooms = false;

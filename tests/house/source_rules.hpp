@@ -30,7 +30,7 @@ inline bool is_header(std::string_view path) {
 
 std::string to_string(const Breach& breach);  // "models/cost/op/op.hpp:3: rule"
 
-// Endings of C++ and CUDA sources, and of those in other languages.
+// C++ and CUDA sources have these endings, sources in other languages the second list.
 inline const std::vector<std::string_view> kSources = {".cpp", ".hpp", ".cu", ".cuh"};
 inline const std::vector<std::string_view> kScripts = {".js", ".mjs", ".py"};
 
@@ -46,43 +46,43 @@ SourceFile read_file(const std::string& root, const std::string& path);
 // `paths` are all files of the project that may be included.
 std::vector<Breach> include_breaches(const SourceFile& file, const std::vector<std::string>& paths);
 
-// Long lines, tabs, headers without `#pragma once`, `using namespace` in a header.
+// Finds long lines, tabs, headers without `#pragma once`, `using namespace` in a header.
 std::vector<Breach> form_breaches(const SourceFile& file);
 
-// Files that are opened for reading beside InputFile: a pipe would hang there, a device fill
-// memory.
+// Finds files that are opened for reading without InputFile, which refuses pipes and devices: a
+// pipe would hang there, and a device would fill memory.
 std::vector<Breach> opened_files(const SourceFile& file);
 
-// Code that takes another way for one place of snapshots: what differs belongs in the row of the
+// Finds code that branches on the place of a snapshot: such a difference belongs in the row of the
 // place (models/reliability/snapshot_place.hpp).
 std::vector<Breach> branches_on_places(const SourceFile& file);
 
-// Types that two headers define: all are in one namespace, and a program that has both would run
-// the code of either on both (the one-definition rule).
+// Finds types that two headers define. All types are in one namespace, so that a program with both
+// would break the one-definition rule: the code of one type would run on objects of the other.
 std::vector<Breach> repeated_types(const std::vector<SourceFile>& files);
 
-// Includes of a room that stands above the file's own: the list of rooms has no two that need each
-// other.
+// Finds includes of a room that comes after the file's own in the list of rooms; the list keeps any
+// two rooms from needing each other.
 std::vector<Breach> room_breaches(const SourceFile& file);
 
-// Headers whose name stands twice, public ones apart.
+// Finds headers of the same name, except public headers.
 std::vector<Breach> repeated_headers(const std::vector<SourceFile>& files);
 
-// Functions at namespace level over 70 lines, those apart that are tables.
+// Finds functions at namespace level over 70 lines that are no tables.
 std::vector<Breach> long_functions(const SourceFile& file);
 
-// Sources that no CMakeLists.txt between them and the root names, nor a room of tests that they are
-// in: they are never compiled.
+// Finds sources that are never compiled, because no CMakeLists.txt between them and the root names
+// them or a room of tests that contains them.
 std::vector<Breach> unlisted_sources(const std::string& root, const std::vector<SourceFile>& files);
 
-// Parametrised tests without a function that names them, numbered ones (testing::Range) apart:
-// ctest would list them by a number, or by the bytes of their parameter.
+// Finds parametrised tests without a function that names them, except ranges of numbers
+// (testing::Range): ctest would list them by a number, or by the bytes of their parameter.
 std::vector<Breach> unnamed_tests(const SourceFile& file);
 
 // Files of data that tests read, sorted by path.
 std::vector<SourceFile> read_data(const std::string& root);
 
-// Absolute paths of the machine that a file was written on: another one has none of them, and they
+// Finds absolute paths of the machine that a file was written on: they exist nowhere else, and may
 // tell who wrote it.
 std::vector<Breach> machine_paths(const SourceFile& file);
 
@@ -99,7 +99,7 @@ std::vector<Breach> wrong_sections(const SourceFile& page);
 // Pages "docs/FOLDER/NAME.md" that a file names and that are not there.
 std::vector<Breach> missing_pages(const std::string& root, const SourceFile& file);
 
-// Sources of the program with no test of their name in the same folder under tests/, apart from
+// Finds sources of the program with no test of their name in the same folder under tests/, except
 // those whose row in `table` (tested_by.csv) names the test that runs them; and rows that no longer
 // hold.
 std::vector<Breach> untested_sources(const std::vector<SourceFile>& files, const SourceFile& table);
@@ -115,12 +115,5 @@ std::vector<Breach> headers_of_one(const std::vector<SourceFile>& files, const S
 // Comments that have to be decoded: a sentence begins with "Of", "Whose", "Likewise" and the like,
 // or a comment on lines of its own has no finite verb that the rule knows.
 std::vector<Breach> decoded_comments(const SourceFile& file);
-
-// Rooms with another number of such comments than `table` (prose.csv: room,comments) says: more,
-// which are listed, or fewer.
-std::vector<Breach> decoded_prose(const std::vector<SourceFile>& files, const SourceFile& table);
-
-// The table with the counts that have fallen; all counts, if it has no rows.
-std::string lower_counts(const std::vector<SourceFile>& files, const SourceFile& table);
 
 }  // namespace windtunnel

@@ -11,8 +11,8 @@
 namespace windtunnel {
 namespace {
 
-// Of the program; tests and what stands beside the program have none of their own (that of Python
-// is tested in Python).
+// Only sources of the program need a test. Tests and what stands beside the program need none (the
+// Python module is tested in Python).
 bool needs_test(std::string_view path) {
   static constexpr std::array<std::string_view, 5> kOthers = {"tests/", "bench/", "examples/",
                                                               "include/", "python/"};
@@ -37,7 +37,7 @@ Row row_of(std::string_view line) {
           line.substr(std::min(second + 1, line.size()))};
 }
 
-// What is wrong with a row; empty when nothing is.
+// Says what is wrong with a row; empty if nothing is.
 std::string row_rule(const Row& row, std::string_view before,
                      const std::set<std::string_view>& paths) {
   if (row.source <= before) return "rows are sorted by source and stand once";
@@ -50,7 +50,8 @@ std::string row_rule(const Row& row, std::string_view before,
                      own);
 }
 
-// Of a call, from behind its bracket on: commas that lie in no further bracket and no literal.
+// Counts the arguments after a call's opening bracket: commas separate them, unless they are inside
+// another bracket or a literal.
 int arguments_in(std::string_view text) {
   int arguments = 1, depth = 0;
   bool quoted = false;

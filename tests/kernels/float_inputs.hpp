@@ -1,4 +1,4 @@
-// Arrays of floats of the kinds that gradients and their worst cases have, and their way to a
+// Arrays of floats such as gradients hold, and worst cases, with functions that copy them to a
 // device.
 #pragma once
 
@@ -24,7 +24,8 @@ inline Floats random_floats(RandomStream& random, std::size_t size) {
   return values;
 }
 
-// "gaussian", "cauchy", "sparse" (99 % zero), "constant", "denormal", "not finite" (some of it).
+// The kinds are "gaussian", "cauchy", "sparse" (99 % zeros), "constant", "denormal" and "not
+// finite" (some elements).
 inline std::vector<std::pair<std::string, Floats>> kinds_of_floats(RandomStream& random,
                                                                    std::size_t size) {
   Floats cauchy(size), sparse(size), denormal(size);
@@ -48,7 +49,7 @@ inline std::vector<std::byte> bytes_of_floats(const Floats& values) {
   return bytes;
 }
 
-// Bits, but any NaN is as good as another.
+// Compares bits, but treats all NaNs as equal.
 inline void expect_same(const Floats& actual, const Floats& expected) {
   ASSERT_EQ(actual.size(), expected.size());
   for (std::size_t i = 0; i < actual.size(); ++i) {
@@ -58,7 +59,7 @@ inline void expect_same(const Floats& actual, const Floats& expected) {
   }
 }
 
-// On a device, `offset` floats into a buffer.
+// Holds values on a device, `offset` floats behind the start of a buffer.
 class DeviceFloats {
  public:
   DeviceFloats(DeviceKind kind, const Floats& values, std::size_t offset = 0)

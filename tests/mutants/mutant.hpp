@@ -1,9 +1,9 @@
-// What planted mutants are made of (mutants.py): each stands in the source beside the original
-// code, and WINDTUNNEL_MUTANT in the environment chooses the one that is alive. One build serves
-// all of them. A mutant that is evaluated marks its byte in the file WINDTUNNEL_REACHED, which
-// child processes share; so a suite that never evaluates a mutant need not run against it. The
-// operators take part in an expression from between its operands (`a + Plus{7} + b`), because the
-// text alone does not tell where an operand ends. No source of the project includes this header.
+// Helpers of planted mutants (mutants.py). Each mutant stands in the source beside the original
+// code, and WINDTUNNEL_MUTANT in the environment activates one; a single build holds all of them. A
+// mutant that is evaluated marks its byte in the file WINDTUNNEL_REACHED, which child processes
+// share, so that suites that never evaluate a mutant need not run against it. The operators below
+// stand between operands (`a + Plus{7} + b`), because the text alone does not tell where an operand
+// ends. No source of the project includes this header.
 #pragma once
 #pragma GCC system_header
 
@@ -36,7 +36,7 @@ inline unsigned char* shared_marks() {
   return bytes == MAP_FAILED ? nullptr : static_cast<unsigned char*>(bytes);
 }
 
-// Before these are initialised, no mutant is alive: `alive_one` counts from one.
+// Until these are initialised no mutant is active: `alive_one` counts from one.
 inline int alive_one = chosen() + 1;
 inline unsigned char* marks = shared_marks();
 

@@ -15,7 +15,8 @@
 namespace windtunnel {
 namespace {
 
-// Two of four ranks share a sequence where a window is full; half as long ones are packed.
+// Two of four ranks share a sequence as long as the window; sequences of half that length are
+// packed.
 Job unequal_job() {
   Job job = small_job(1, 1, 2);
   job.layout.cp = 2;
@@ -40,7 +41,8 @@ TEST(Iteration, LengthsThatAreAllAlikeMakeThePassesOfMicroBatches) {
     }
     return units.size();
   };
-  // Eight sequences, two to a pack, on two pairs of ranks; eight windows on two replicas.
+  // Eight sequences make packs of two on two pairs of ranks; without lengths, eight windows go to
+  // two replicas.
   EXPECT_EQ(forwards(iteration_plan(unequal, packs)), 2U);
   EXPECT_EQ(forwards(iteration_plan(alike, microbatches)), 4U);
   EXPECT_LT(estimate_iteration(unequal, packs).step_s,
@@ -58,7 +60,7 @@ TEST(Iteration, OnlyUnequalSequencesAskSomethingOfTheRest) {
   EXPECT_NO_THROW(prepare_iteration(job));
 }
 
-// What `optimise` passes configurations over for.
+// `optimise` skips configurations whose least step time is too long; no schedule may go below it.
 TEST(Iteration, NoScheduleGoesBelowTheLeast) {
   const auto check = [](const LeastIteration& at_least, const Job& job,
                         const PreparedIteration& prepared) {
@@ -72,7 +74,7 @@ TEST(Iteration, NoScheduleGoesBelowTheLeast) {
   int checked = 0;
   for (const ScheduleKind& kind : schedule_kinds()) {
     if (kind.asynchronous) continue;
-    // Some only recompute, and others never do.
+    // Some schedules always recompute, others never do.
     for (const Recompute recompute : {Recompute::none, Recompute::full}) {
       job.recompute = recompute;
       job.layout.vpp = 1;
@@ -97,7 +99,7 @@ TEST(Iteration, NoScheduleGoesBelowTheLeast) {
   check(least_iteration(unequal), unequal, prepare_iteration(unequal));
 }
 
-// Packs of sequences of any lengths, as many as micro-batches of any size hold.
+// Packs hold sequences of any lengths, and as many as micro-batches of any size do.
 TEST(Iteration, NoScheduleOfPacksGoesBelowTheLeastMemory) {
   Job job = small_job(1, 2, 2);
   job.model.layers = 8;
@@ -121,7 +123,7 @@ TEST(Iteration, NoScheduleOfPacksGoesBelowTheLeastMemory) {
         const double held = fullest_bytes(prepared.memory);
         EXPECT_LE(least, held * (1 + 1e-9));
         nearest = std::max(nearest, least / held);
-        // Packs of another schedule are those that it makes itself.
+        // Packs that were made for another schedule equal those that the schedule makes itself.
         const PreparedIteration again = prepare_iteration(scheduled, nullptr, packs);
         EXPECT_EQ(iteration_step_s(scheduled, again), iteration_step_s(scheduled, prepared));
         EXPECT_EQ(fullest_bytes(again.memory), held);
@@ -132,7 +134,8 @@ TEST(Iteration, NoScheduleOfPacksGoesBelowTheLeastMemory) {
   EXPECT_GT(nearest, 0.8);
 }
 
-// What derivatives of a fit rest on: as prepared anew, where costs do not decide the order.
+// Derivatives of a fit rely on this: repricing equals a new preparation, if costs do not decide the
+// order.
 TEST(Iteration, ARepricedJobTakesWhatItTakesPreparedAnew) {
   std::vector<Job> jobs = {unequal_job()};
   for (const char* schedule : {"1f1b", "gpipe", "zb-h1"}) {
@@ -156,7 +159,7 @@ TEST(Iteration, PartsThatDoNotGoTogetherAreRefused) {
   job.layout.dp = 3;
   EXPECT_THROW(prepare_iteration(job), Error);
   job = small_job(1, 2, 4);
-  job.schedule.recompute_share = 0.5;  // of nothing
+  job.schedule.recompute_share = 0.5;  // nothing is recomputed
   EXPECT_THROW(prepare_iteration(job), Error);
   EXPECT_THROW(prepare_checked(job), Error);
 }

@@ -1,5 +1,5 @@
-// What processes of torch.save, torchsnapshot and DLRover reach, fitted on a few published times,
-// against the others.
+// Rates of processes under torch.save, torchsnapshot and DLRover, fitted to a few published times
+// and compared with the others.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -32,7 +32,7 @@ TEST(CheckpointTimes, EveryRowIsJudgedFittedOnOrSkipped) {
   EXPECT_EQ(report.fitted.size(), 12u);
 }
 
-// Bytes and drives are known: torch.save and torchsnapshot on up to four nodes.
+// For torch.save and torchsnapshot on up to four nodes the bytes and drives are published.
 TEST(CheckpointTimes, WhereBytesAndPlaceAreStatedWithin20Percent) {
   int rows = 0;
   for (const ValidationRow& row : published_checkpoints().rows) {
@@ -46,8 +46,8 @@ TEST(CheckpointTimes, WhereBytesAndPlaceAreStatedWithin20Percent) {
   EXPECT_LT(judged.mape, judged.baselines.at("bytes / bandwidth"));
 }
 
-// Engines that no constant was fitted on, a source whose bytes its own slow saves tell. A run on
-// 1,536 GPUs is of another kind: its bytes follow from its parameters, and it is missed by far.
+// No constant was fitted to these engines; the bytes follow from the source's own slow saves. A run
+// on 1,536 GPUs is different: its bytes follow from its parameters, and its prediction is far off.
 TEST(CheckpointTimes, DLRoversEnginesBeatBytesOverBandwidth) {
   for (const char* place : {"drives", "memory"}) {
     const std::string name = std::string("DLRover flash checkpoint blog, ") + place;

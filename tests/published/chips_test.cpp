@@ -1,7 +1,6 @@
-// Training on chips of which the library knows the specification alone, beside what is published of
-// it (docs/physics/chips.md). No number of the library was chosen by these runs, but for the time
-// between slices, which is fitted on MaxText 16B. What is published lies in the 95 % interval of
-// ours.
+// Training on chips of which the library knows only the specification, compared with published runs
+// (docs/physics/chips.md). No number of the library was chosen by these runs, except the time
+// between slices, which is fitted to MaxText 16B. Published values must be in our 95 % intervals.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -22,14 +21,14 @@ struct PublishedRun {
   const char* file;
   Overrides set;
   double mfu;
-  bool fits = true;  // here; XLA keeps and recomputes what it chooses
+  bool fits = true;  // in our model; XLA chooses what it keeps and recomputes
 };
 
 Case scenario(const std::string& file, const Overrides& set = {}) {
   return load_case(WINDTUNNEL_SOURCE_DIR "/" + file, set);
 }
 
-// MaxText's global_parameter_scale doubles heads and MLP, width and layers in turn.
+// MaxText's global_parameter_scale alternately doubles heads and MLP, width, and layers.
 Overrides maxtext(int hidden, int layers, int heads, int ffn) {
   return {{"model.hidden", std::to_string(hidden)},
           {"model.layers", std::to_string(layers)},
@@ -76,19 +75,19 @@ TEST(Chips, PublishedRunsLieInTheInterval) {
     EXPECT_LE(std::abs(off), std::log(factor)) << run.file;
     errors += std::abs(off);
   }
-  // As sure as error.step of the calibration claims: a log standard deviation of 0.2.
+  // 0.2 is the log standard deviation in the calibration's error.step.
   EXPECT_LT(errors / static_cast<double>(published_runs().size()), 0.2);
 }
 
-// GSPMD reports 50 to 62 % on TPU v3; its widths and mesh are recalled.
+// GSPMD reports an MFU of 50 to 62 % on TPU v3; its widths and mesh are recalled.
 TEST(Chips, GspmdLiesInItsBand) {
   const Record record = simulate(scenario("scenarios/headlines/gspmd.yaml"), {});
   EXPECT_GT(record.iteration.mfu, 0.5);
   EXPECT_LT(record.iteration.mfu, 0.62);
 }
 
-// The second pod joins over Ethernet of a thirtieth of a link, and costs little: what PaLM was
-// split so for.
+// The second pod is connected by Ethernet with a thirtieth of a link's bandwidth, and costs little
+// time: PaLM was split between pods for this reason.
 TEST(Chips, ASecondPodOfPalmCostsLittle) {
   const Record two = simulate(scenario("scenarios/palm-540b.yaml"), {});
   const Record one =
@@ -102,11 +101,12 @@ TEST(Chips, ASecondPodOfPalmCostsLittle) {
   EXPECT_LE(one.iteration.time_s, two.iteration.time_s);
 }
 
-// MaxText/configs/v5e/README.md of github.com/AI-Hypercomputer/maxtext (0ed7bd5): MFU on 1, 2, 4,
-// 8, 16 and 32 slices of 256 v5e, in percent. The time between slices is fitted on 16B alone.
+// MaxText/configs/v5e/README.md of github.com/AI-Hypercomputer/maxtext (0ed7bd5) lists MFU in
+// percent on 1, 2, 4, 8, 16 and 32 slices of 256 v5e. The time between slices is fitted to 16B
+// only.
 struct PublishedSlices {
   const char* size;
-  int hidden, layers, batch;  // sequences of a chip
+  int hidden, layers, batch;  // batch: sequences per chip
   std::array<double, 6> mfu;
 };
 constexpr PublishedSlices kSlices[] = {
@@ -128,8 +128,8 @@ double mfu_on(const PublishedSlices& of, int slices) {
       .iteration.mfu;
 }
 
-// The share of one slice's MFU that is left on several: within two points of the published one also
-// on sizes that were not fitted.
+// The ratio of MFU on several slices to MFU on one must be within two points of the published
+// ratio, also for sizes that were not fitted.
 TEST(Chips, SlicesLoseWhatIsPublished) {
   for (const PublishedSlices& of : kSlices) {
     const double one = mfu_on(of, 1);

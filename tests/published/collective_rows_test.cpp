@@ -1,4 +1,4 @@
-// Laws fitted on few GPUs, or on other machines, against published timings of many.
+// Laws fitted on few GPUs, or on other machines, must predict published timings of many GPUs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace {
 
 struct Errors {
   std::vector<double> relative;
-  std::vector<double> baseline;  // of the better of the two global laws, row by row the same one
-  double inside = 0;             // share in the 90 % interval
+  std::vector<double> baseline;  // the better of the two global laws, the same for all rows
+  double inside = 0;  // share of rows in the 90 % interval
   double median() const {
     std::vector<double> sorted = relative;
     std::ranges::sort(sorted);
@@ -54,8 +54,8 @@ Errors errors_of(const CollectivesReport& report, const std::string& family, con
   return errors;
 }
 
-// 128 to 512 GPUs of Alps from up to 64: where NCCL changes protocol, how its latencies grow and
-// how often a node is slow, all from the small jobs.
+// Predicts 128 to 512 GPUs of Alps from at most 64: where NCCL changes protocol, how its latencies
+// grow and how often a node is slow follow from the small jobs.
 TEST(CollectiveAccuracy, AlpsFromUpTo64Gpus) {
   const CollectivesReport report = validated("gpus<=64 && machine~\"Alps\"", "machine~\"Alps\"");
   const Errors large = errors_of(report, "from 1 MB", "alpha-beta, ring");
@@ -70,7 +70,8 @@ TEST(CollectiveAccuracy, AlpsFromUpTo64Gpus) {
   EXPECT_GT(small.inside, 0.8);
 }
 
-// Eight H100 of a machine that nothing was fitted on: ASTRA-sim publishes 9.7 % for such a node.
+// The machine of eight H100 was not used in any fit; ASTRA-sim publishes an error of 9.7 % for such
+// a node.
 TEST(CollectiveAccuracy, AzureH100FromOtherMachines) {
   std::vector<FittedNetwork> networks =
       validated("machine~\"p5\" || machine~\"cluster01\"", "machine~\"Azure\"").networks;

@@ -1,6 +1,7 @@
-// What papers report of compressed and overlapped gradients: docs/physics/communication.md has our
-// figures beside the published ones, each from a scenario of scenarios/headlines. "Up to" figures
-// bound ours from above. Where we miss a figure, the test holds what is predicted, and says so.
+// What papers report of compressed and overlapped gradients. docs/physics/communication.md lists
+// our figures beside the published ones, each from a scenario of scenarios/headlines. "Up to"
+// figures are upper bounds of ours. Where we miss a figure, the test expects what is predicted, and
+// says so.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -50,7 +51,7 @@ Pair nic(double gigabits) {
   return {"cluster.node.nic", fmt::format("{} Gb/s", gigabits)};
 }
 
-// Bytes that a rank sends over a whole run, per step.
+// Bytes per step that a rank sends, averaged over a whole run.
 double run_bytes(const Job& job) {
   std::vector<TensorShape> shapes;
   const int layers = job.network != nullptr ? 1 : job.model.layers;
@@ -72,7 +73,7 @@ struct Workload {
   Overrides keys;
 };
 
-// The times that the ACP-SGD paper prints, recalled, in ms: S-SGD and ACP-SGD.
+// Times in ms that the ACP-SGD paper prints (recalled), for S-SGD and ACP-SGD.
 const std::vector<Workload>& acp_workloads() {
   static const std::vector<Workload> all = {
       {"ResNet-50, 266 and 248", "acp-sgd-resnet", {}},
@@ -86,8 +87,8 @@ const std::vector<Workload>& acp_workloads() {
   return all;
 }
 
-// What one GPU of that cluster takes alone was measured (github.com/HKBU-HPML/ddl-benchmarks
-// 30de09b, results of 2020-05-29). The calibration is fitted on the first two; the third is
+// The time of one GPU of that cluster alone was measured (github.com/HKBU-HPML/ddl-benchmarks
+// 30de09b, results of 2020-05-29). The calibration is fitted to the first two rows; the third is
 // predicted.
 TEST(CommunicationHeadlines, OneGpuTakesAsLongAsMeasured) {
   const auto alone_s = [](const std::string& scenario, const std::string& batch, Overrides keys) {
@@ -110,8 +111,8 @@ TEST(CommunicationHeadlines, OneGpuTakesAsLongAsMeasured) {
 }
 
 // The paper's repository runs PowerSGD as PyTorch's communication hook (its README; PyTorch 1.12 or
-// later), whose last callback of a bucket synchronises with the GPU: nothing of the backward pass
-// is issued before the bucket is through.
+// later). The hook's last callback for a bucket synchronises with the GPU: no further backward
+// kernels are launched before the bucket is done.
 Job powersgd_of(const Workload& of) {
   const bool images = of.scenario == "acp-sgd-resnet";
   const std::string choice = fmt::format("{{name: powersgd-hook, rank: {}}}", images ? 4 : 32);
@@ -147,8 +148,8 @@ TEST(CommunicationHeadlines, DenseStepsOfThirtyTwoGpusAreThePublishedOnes) {
   }
 }
 
-// Agarwal et al., MLSys 2022, against data parallelism with buckets: a low rank pays at 10 Gb/s and
-// not always at 100; what must be gathered from 96 ranks loses.
+// Agarwal et al., MLSys 2022, compare with data parallelism with buckets: low rank pays at 10 Gb/s,
+// and not always at 100; methods that gather from 96 ranks lose.
 TEST(CommunicationHeadlines, FewCompressorsPayOnNinetySixGpus) {
   const Workload workloads[] = {
       {"ResNet-50", "utility-of-compression-resnet", {}},
@@ -169,8 +170,8 @@ TEST(CommunicationHeadlines, FewCompressorsPayOnNinetySixGpus) {
       EXPECT_LT(gain(gigabits, "{name: topk, density: 0.01}"), 1);
       EXPECT_LT(gain(gigabits, "onebit-sgd"), 1);
     }
-    // With a thousandth kept images lose; missed: BERT gains, and a vote in place of the gathering
-    // gains everywhere.
+    // With a density of 0.001 image models lose. Missed: here BERT gains, and with a vote instead
+    // of gathering all models gain.
     const bool images = of.scenario == "utility-of-compression-resnet";
     if (images) {
       EXPECT_LT(gain(10, "{name: topk, density: 0.001}"), 1);
@@ -181,8 +182,9 @@ TEST(CommunicationHeadlines, FewCompressorsPayOnNinetySixGpus) {
   EXPECT_GE(lost_at_100, 1);
 }
 
-// In the set-up of ACP-SGD "they cannot always outperform well-optimized S-SGD": images lose, but
-// for signs on ResNet-152, which gain a little; BERT, whose dense gradients take seconds, gains.
+// In the set-up of ACP-SGD "they cannot always outperform well-optimized S-SGD". Image models lose
+// here, except for signs on ResNet-152, which gain a little; BERT, whose dense gradients take
+// seconds, gains.
 TEST(CommunicationHeadlines, SignsAndTopKOnThirtyTwoGpus) {
   for (const Workload& of : acp_workloads()) {
     const double dense_s = step_s(of.scenario, joined(of.keys, {kDense}));
@@ -199,8 +201,8 @@ TEST(CommunicationHeadlines, SignsAndTopKOnThirtyTwoGpus) {
   }
 }
 
-// Without latencies an all-reduce of length C is two halves, one beside F and one beside B: most is
-// gained where C is 2B.
+// Without latencies an all-reduce of length C has two halves, one beside the forward pass F and one
+// beside the backward pass B: the gain is largest at C = 2B.
 TEST(CommunicationHeadlines, HidingBytesUnderTheForwardPassGivesAQuarterAtMost) {
   const auto best = [](double backward) {
     double most = 0;
@@ -214,7 +216,7 @@ TEST(CommunicationHeadlines, HidingBytesUnderTheForwardPassGivesAQuarterAtMost) 
   EXPECT_NEAR(best(1), 1.5, 0.001);
 }
 
-// The gain of DeAR with the best of some buckets over the other's usual bucket of 64 MB.
+// The gain of DeAR with its best bucket size over the baseline with its usual 64 MB.
 double dear_gain(const Overrides& keys) {
   const auto seconds = [&](const std::string& overlap, const std::string& bucket) {
     const Overrides own = {{"communication.overlap", overlap}, {"communication.bucket", bucket}};
@@ -227,8 +229,8 @@ double dear_gain(const Overrides& keys) {
   return seconds("bucketed", "64 MB") / dear_s;
 }
 
-// Up to 83 % on 10 Gb/s Ethernet and 15 % on 100 Gb/s InfiniBand over the baseline's fusion, 64
-// GPUs.
+// DeAR reports gains of up to 83 % on 10 Gb/s Ethernet and 15 % on 100 Gb/s InfiniBand over fused
+// buckets, on 64 GPUs.
 TEST(CommunicationHeadlines, DearHidesGathersUnderTheForwardPass) {
   struct Network {
     const char* model;
@@ -258,7 +260,8 @@ TEST(CommunicationHeadlines, DearHidesGathersUnderTheForwardPass) {
   EXPECT_LT(infiniband_most, 1.15);
 }
 
-// 4.6 times fewer bytes over a run, up to 2.8 times as fast, BERT-Large on up to 256 GPUs.
+// Published: 4.6 times fewer bytes over a run and up to 2.8 times the speed, for BERT-Large on up
+// to 256 GPUs.
 TEST(CommunicationHeadlines, OneBitLamb) {
   EXPECT_NEAR(bytes_saved("onebit-lamb"), 4.6, 0.1);
   const auto gain = [](double gigabits) {
@@ -274,18 +277,19 @@ TEST(CommunicationHeadlines, OneBitLamb) {
   EXPECT_LT(gain(40), gain(4.1));
 }
 
-// 81 % less sparse traffic, 1.8 times as fast.
+// The paper reports 81 % less sparse traffic and 1.8 times the speed.
 TEST(CommunicationHeadlines, S2Reducer) {
   const double saved = 1 - 1 / bytes_saved("s2-reducer");
   const double gain = step_s("s2-reducer", {kDense}) / step_s("s2-reducer");
   fmt::print("S2 Reducer: {:.1f} % less, {:.2f} times as fast\n", 100 * saved, gain);
   EXPECT_NEAR(saved, 0.81, 0.02);
-  // Missed: more is gained here; what machine and network 1.8 is of is not known.
+  // Missed: the gain is larger here; the machine and network behind the published 1.8 are not
+  // known.
   EXPECT_GT(gain, 1.8);
   EXPECT_LT(gain, 1 / (1 - saved));
 }
 
-// Two bits pushed, log2(2P + 1) pulled: of 64 ranks a sum has 7.
+// Two bits are pushed and log2(2P + 1) are pulled, because a sum over 64 ranks takes 7 bits.
 TEST(CommunicationHeadlines, TernGrad) {
   EXPECT_NEAR(bytes_saved("terngrad"), 32 / std::log2(129), 0.01);
   for (const double gigabits : {10.0, 1.0}) {
@@ -297,8 +301,8 @@ TEST(CommunicationHeadlines, TernGrad) {
   }
 }
 
-// 50 times one GPU against 23, 96 GPUs, with fully connected layers divided over them. Here data
-// parallelism alone, and a network that is not known.
+// Published: on 96 GPUs 50 times the speed of one GPU, instead of 23 times, with fully connected
+// layers divided over the GPUs. Here there is data parallelism only, and the network is assumed.
 TEST(CommunicationHeadlines, EightBits) {
   const double alone_s =
       step_s("eight-bit", {{"cluster.nodes", "1"}, {"batch.global", "128"}, kDense});
@@ -311,7 +315,8 @@ TEST(CommunicationHeadlines, EightBits) {
   }
 }
 
-// Up to 2.5 times as fast and 5 times fewer bytes, at the error of one choice for all layers.
+// The paper reports up to 2.5 times the speed and 5 times fewer bytes, at the error of one choice
+// for all layers.
 TEST(CommunicationHeadlines, LGreco) {
   for (const std::string base : {"powersgd", "qsgd", "topk"}) {
     const Overrides same = {compressor(base)};
@@ -327,7 +332,8 @@ TEST(CommunicationHeadlines, LGreco) {
   }
 }
 
-// AdamW without local steps, words per second on 8, 16 and 128 GPUs: 18,444, 3,488 and 22,810.
+// Published words per second of AdamW without local steps on 8, 16 and 128 GPUs: 18,444, 3,488 and
+// 22,810.
 TEST(CommunicationHeadlines, WithoutCo2) {
   const auto words = [](int nodes, double gigabits) {
     const Overrides keys = {{"cluster.nodes", std::to_string(nodes)},
@@ -341,13 +347,13 @@ TEST(CommunicationHeadlines, WithoutCo2) {
     const double sixteen = words(16, gigabits);
     fmt::print("AdamW at {} Gb/s: {:.0f}, {:.0f}, {:.0f} words/s; 16 to 128: {:.2f}\n", gigabits,
                one, two, sixteen, sixteen / 8 / two);
-    EXPECT_LT(two, one / 2);  // a second node costs more than it brings
+    EXPECT_LT(two, one / 2);  // a second node halves the speed
     EXPECT_GT(sixteen, one);
-    EXPECT_LT(sixteen / 8 / two, 1);  // 0.82 published
+    EXPECT_LT(sixteen / 8 / two, 1);  // published: 0.82
   }
 }
 
-// 2.41 times the fastest of others on 16 GPUs.
+// The paper reports 2.41 times the speed of the fastest other method on 16 GPUs.
 TEST(CommunicationHeadlines, EmbRace) {
   const auto seconds = [](double gigabits, const std::string& overlap, const std::string& rows) {
     return step_s(
@@ -361,11 +367,12 @@ TEST(CommunicationHeadlines, EmbRace) {
     const double gain = seconds(gigabits, "bucketed", "dense") / exchanged_s;
     fmt::print("EmbRace at {} Gb/s: {:.2f} (2.41) over dense tables, {:.2f} over gathered rows\n",
                gigabits, gain, gathered_s / exchanged_s);
-    // Missed: the order in which parts go gains nothing over buckets in the order of the backward
-    // pass, nor 1 % over gathered rows.
+    // Missed: here the order of transfers gains nothing over buckets in the order of the backward
+    // pass, and less than 1 % over gathered rows.
     EXPECT_NEAR(exchanged_s, seconds(gigabits, "bucketed", "all-to-all"), 0.02 * exchanged_s);
     EXPECT_NEAR(exchanged_s, gathered_s, 0.02 * exchanged_s);
-    // Half of the tables is the head's, which stays dense: no network gives more than 2.
+    // Half of the table weights belong to the head, whose gradient stays dense, so that no network
+    // allows a gain above 2.
     EXPECT_LT(gain, 2);
     gains[gigabits > 10 ? 1 : 0] = gain;
   }
@@ -373,7 +380,7 @@ TEST(CommunicationHeadlines, EmbRace) {
   EXPECT_GT(gains[0], gains[1]);
 }
 
-// Bytes of a GPU for one layer, forward, both ways of its links.
+// Bytes over a GPU's links in both directions, for one layer's forward pass.
 double context_bytes(const std::string& form) {
   const Job job = job_of("dsp", {{"layout.context", form}});
   return wire_bytes(
@@ -381,8 +388,8 @@ double context_bytes(const std::string& form) {
       job.layout);
 }
 
-// 32 % to 10 times the throughput of the other forms, with a quarter of Ulysses' bytes (its later
-// text: at least half fewer).
+// Published: 1.32 to 10 times the throughput of the other forms, with a quarter of Ulysses' bytes
+// (in a later version: at least half fewer).
 TEST(CommunicationHeadlines, Dsp) {
   const auto seconds = [](const std::string& form, const std::string& cp) {
     return step_s(
@@ -399,15 +406,15 @@ TEST(CommunicationHeadlines, Dsp) {
                cp, ulysses, ring);
     EXPECT_GT(ulysses, 1);
     EXPECT_GT(ring, ulysses);
-    // Published 1.32 to 10; missed by both ends: docs/physics/communication.md.
+    // Both ends of the published 1.32 to 10 are missed, see docs/physics/communication.md.
     EXPECT_LT(ulysses, 10);
     EXPECT_GT(ring, 1.32);
   }
 }
 
-// One controller that runs ahead costs nothing while a step is longer than its dispatches, and much
-// where each pass waits for its own; two islands are about one where their network is fast enough
-// (published: 97 % of one island, recalled; the rate between them is assumed).
+// A controller that runs ahead costs nothing while a step is longer than its dispatches, and much
+// if each pass waits for its own dispatch. With a fast network two islands are as fast as one
+// (published: 97 % of one island, recalled; the bandwidth between them is assumed).
 TEST(PublishedDispatch, PathwaysHidesItsDispatchesAndJoinsIslands) {
   const auto dispatch = [](const std::string& how) {
     return Overrides{{"software.dispatch", "{latency: 35 ms, " + how + "}"}};
@@ -425,10 +432,10 @@ TEST(PublishedDispatch, PathwaysHidesItsDispatchesAndJoinsIslands) {
   EXPECT_LT(one_island_s / free_s, 1);
 }
 
-// Kraken sums once a layer, beside the next layer's attention; Ladder twice, beside half a layer
-// each. Time to the first token over a Megatron layer's, geometric mean over sizes, lengths and
-// degrees of tensor parallelism (published: 35.6 % less or more than a third faster, arXiv
-// 2408.07802, abstract; of which sizes is not known here).
+// Kraken has one sum per layer, beside the next layer's attention; Ladder has two, each beside half
+// a layer. The figure is the time to the first token relative to a Megatron layer, as geometric
+// mean over sizes, lengths and degrees of tensor parallelism (published: 35.6 % less or more than a
+// third faster, arXiv 2408.07802, abstract; the sizes are not known here).
 TEST(PublishedOverlap, KrakensFirstTokensComeEarlier) {
   double log_kraken = 0;
   double log_ladder = 0;

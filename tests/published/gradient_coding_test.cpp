@@ -1,6 +1,6 @@
 // Sequential gradient coding on 256 workers (Krishnan, Ebrahimi, Khisti, ICLR 2023, arXiv
-// 2211.13802). How much longer a worker takes under more load follows from what their repository
-// (github.com/mamaj/Sequential-Gradient-Coding-2) prints; the law of its stragglers is assumed.
+// 2211.13802). A worker's time as a function of its load follows from outputs in their repository
+// (github.com/mamaj/Sequential-Gradient-Coding-2); the law of its stragglers is assumed.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -19,27 +19,28 @@ constexpr Redundancy kSelective{
 constexpr Redundancy kMultiplexed{
     .scheme = RedundancyScheme::m_sgc, .burst = 1, .window = 2, .distinct = 27, .tolerance = 1};
 
-// Two states: 3 % of the rounds of a worker are slow, 1.035 in a row, by 2.5. By the published
-// codes, each the best of its kind over 80 rounds of a measured profile: at most 15 of 256 in a
-// round and 27 in two are what the largest of 80 binomial numbers of a share of 3 % is. In a row
-// and slowdown are fitted to the authors' replay of that profile (see below): M-SGC's gain, and the
-// uncoded run. Their runs are then predicted.
+// A worker has two states: 3 % of its rounds are slow, by a factor of 2.5, in bursts of 1.035
+// rounds on average. The share follows from the published codes, which were the best of their kinds
+// over 80 rounds of a measured profile: at most 15 of 256 stragglers in a round and 27 in two
+// rounds are the maxima of 80 binomial draws with a share of 3 %. Burst length and slowdown are
+// fitted to the authors' replay of that profile (see below), by M-SGC's gain and the uncoded run.
+// Their actual runs are then predicted.
 constexpr double kInARow = 1.035;
 Jitter stragglers(double rounds = kInARow) {
   constexpr double kShare = 0.03;
   return {.bursts = {.good = rounds * (1 - kShare) / kShare, .bad = rounds, .slowdown = 2.5}};
 }
 
-// A round lasts so long if a worker that computes the whole batch takes `slope` times longer than
-// for nothing.
+// The length of a round, if computing the whole batch takes a worker 1 + `slope` times as long as
+// computing nothing.
 double round_s(const Redundancy& own, const Jitter& jitter, double slope) {
   const StragglerRounds rounds = sample_rounds(own, jitter, alike_workers(kWorkers, 1), 3200);
   return rounds.length * (1 + slope * load_of(own, kWorkers) / kWorkers);
 }
 
-// The shortest round of their runs under two loads, 2_find_runtimes/results.ipynb: M-SGC's and
-// GC's. Nobody straggles in it, so that the line through both is that of a worker's time: 1.15 s
-// for nothing and 3.68 s more for the whole batch.
+// The shortest rounds of their runs under two loads, M-SGC's and GC's
+// (2_find_runtimes/results.ipynb). Nobody straggles in these, so that the line through both is a
+// worker's time: 1.15 s for no load, and 3.68 s more for the whole batch.
 constexpr double kShortRound_s[] = {1.1778676, 1.3799380};
 constexpr double kLoads[] = {0.007543, 0.0625};
 
@@ -48,20 +49,21 @@ double slope_of_runs() {
   return more_s / (kShortRound_s[0] - more_s * kLoads[0]);
 }
 
-// Seconds of a run of 480 gradients, mean and standard deviation of ten runs: as above.
+// Seconds of a run of 480 gradients: mean and standard deviation of ten runs, from the same
+// notebook.
 struct Runs {
   double mean_s, deviation_s;
 };
 constexpr double kRuns = 10;
 constexpr Runs kPlainRuns = {1095.14, 50.66};
 constexpr Runs kMultiplexedRuns = {916.37, 63.14};
-constexpr double kBound = 0.04;  // of M-SGC's time over GC's; nearly two standard errors
+constexpr double kBound = 0.04;  // for M-SGC's time over GC's: nearly two standard errors
 
-// Missed: a sixth less is published, and here it is a ninth. With no slow round behind another it
-// would be 14.7 % and inside: their runs may have had fewer of them in a row than the profile that
-// the law is fitted to. Nothing published says so.
+// Missed: the published time is a sixth less, here it is a ninth less. If slow rounds never
+// followed each other it would be 14.7 %, and within the bound: their runs may have had shorter
+// bursts than the profile to which the law is fitted, but nothing published says so.
 TEST(GradientCoding, AMultiplexedCodeTakesANinthLessWhereASixthIsPublished) {
-  constexpr double kHere = 0.891;  // as systems.yaml states it
+  constexpr double kHere = 0.891;  // also stated in systems.yaml
   const double slope = slope_of_runs();
   const Jitter jitter = stragglers();
   const double plain = round_s(kGradientCode, jitter, slope);
@@ -85,12 +87,11 @@ TEST(GradientCoding, AMultiplexedCodeTakesANinthLessWhereASixthIsPublished) {
   EXPECT_LT(selective, plain);
 }
 
-// The authors' replay of the profile that they chose the codes by: delays measured without load,
-// and 2.2013 s for the whole batch on top (the regression of the same notebook). 80 gradients take
-// 109.36 s by GC and 103.73 s by M-SGC, in one round more: 5.1 % less. By GC a round without load
-// takes 1.23 s, so that its slope is 1.8. With no slow round behind another M-SGC would gain 9 % by
-// that; in the profile some follow each other. The law's two numbers are fitted to this replay:
-// this checks the fit and predicts nothing.
+// The authors replayed the profile by which they chose the codes: delays measured without load,
+// plus 2.2013 s for the whole batch (the regression in the same notebook). 80 gradients take 109.36
+// s by GC and 103.73 s by M-SGC, in one round more: 5.1 % less. A round of GC without load takes
+// 1.23 s, so that its slope is 1.8. If slow rounds never followed each other M-SGC would gain 9 %.
+// The law's two numbers are fitted to this replay: the test checks the fit and predicts nothing.
 TEST(GradientCoding, TheLawIsFittedToTheReplay) {
   constexpr double kMore_s = 2.2013;
   const double slope = kMore_s / (109.359 / 80 - kMore_s * kLoads[1]);
@@ -117,7 +118,7 @@ TEST(GradientCoding, AsMuchAsTheLoadIsWorth) {
           1 - round_s(kMultiplexed, jitter, slope) / round_s(kGradientCode, jitter, slope);
       fmt::print("bursts of {:.2f} rounds, slope {:.1f}: M-SGC takes {:+.1f} %\n", rounds, slope,
                  -100 * gain);
-      // Bursts of more than its one round it has to wait out.
+      // M-SGC must wait for bursts that are longer than its one round.
       if (rounds > 1.1 && slope == 0) {
         EXPECT_LT(gain, 0);
       }

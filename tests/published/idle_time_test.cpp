@@ -1,7 +1,7 @@
-// DiffusionPipe (arXiv 2405.01248, abstract): up to 1.41 times as fast as pipelines that run the
-// frozen part on its own. How long the frozen parts of its models take is not in what could be
-// looked up, so here they take any share of the trained part's time; stages and micro-batches, 4
-// and 4, are assumed, and so is a frozen part of 24 equal layers.
+// DiffusionPipe (arXiv 2405.01248, abstract) reports up to 1.41 times the speed of pipelines that
+// run the frozen part separately. The time of its models' frozen parts could not be found, so that
+// here it is varied as a share of the trained part's time. 4 stages, 4 micro-batches and a frozen
+// part of 24 equal layers are assumed.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -22,11 +22,11 @@ constexpr const char* kPipeline =
 
 TEST(IdleTime, ASpeedUpByFillingIsNoHigherThanPublished) {
   const double step_s = simulate(parse_case(kPipeline, "frozen.yaml")).iteration.time_s;
-  // Of a replica's four stages the trained part takes 4 / 7 of the step each.
+  // The trained part takes 4 / 7 of the step on each of a replica's four stages.
   const double trained_s = 4 * step_s * 4 / 7;
   double best = 0;
   for (const double share : {0.1, 0.3, 0.5, 0.7, 0.9, 1.2}) {
-    const double piece_s = share * trained_s / (4 * 24);  // four micro-batches of 24 pieces
+    const double piece_s = share * trained_s / (4 * 24);  // of four micro-batches with 24 pieces
     const std::string text = fmt::format(
         "{}filling: {{work: [{{name: encoder, needed_by: micro-batch, piece: {} s, unit_pieces: "
         "24}}]}}\n",
@@ -34,7 +34,7 @@ TEST(IdleTime, ASpeedUpByFillingIsNoHigherThanPublished) {
     const Record record = simulate(parse_case(text, "frozen.yaml"));
     const FillingReport& filling = *record.iteration.filling;
     best = std::max(best, filling.apart_s / filling.step_s);
-    // No more than all idle time can be won.
+    // The gain is bounded by the share of idle time.
     EXPECT_LE(filling.apart_s / filling.step_s, 1 / (1 - filling.plain_idle) * (1 + 1e-9));
   }
   EXPECT_GT(best, 1.2);

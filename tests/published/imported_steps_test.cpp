@@ -1,5 +1,5 @@
-// Imported configurations whose step is published are held to the errors of their families: what
-// the tables of sources in docs/results say that nine of ten blind rows lie within.
+// Imported configurations whose step time is published must be as accurate as their families: the
+// tables of sources in docs/results give the error that nine of ten blind rows stay within.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -43,8 +43,8 @@ IterationReport step_of(const ImportRow& row) {
   return simulate(parse_case(imported.text, row.name), options).iteration;
 }
 
-// Nine of ten are within what nine of ten of their family are, and each is inside the 90 % interval
-// that a user of the file gets.
+// Nine of ten steps must be within the error that nine of ten rows of their family stay within, and
+// each in the 90 % interval that a user of the file gets.
 TEST(ImportedSteps, AreWithinTheErrorsOfTheirFamilies) {
   const std::map<std::string, FamilyErrors> errors = errors_by_family();
   int held = 0;

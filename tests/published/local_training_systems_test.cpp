@@ -1,5 +1,5 @@
-// Local training as its authors ran it, where enough of their machine is known to ask: INTELLECT-1
-// over the internet, CO2 on a slow cluster, periods that follow the learning rate.
+// Local training in its authors' set-ups, where enough of the machine is known: INTELLECT-1 over
+// the internet, CO2 on a slow cluster, and periods that follow the learning rate.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -14,9 +14,9 @@
 namespace windtunnel {
 namespace {
 
-// INTELLECT-1 (arXiv 2412.01152): 10B parameters on 14 nodes of 8 H100, one exchange in a byte a
-// parameter every 100 steps that take 38 minutes; 96 % of the time computing in the United States,
-// 83 % on three continents, over connections of 500 Mbit/s to 4 Gbit/s.
+// INTELLECT-1 (arXiv 2412.01152) trained 10B parameters on 14 nodes of 8 H100, with an exchange of
+// one byte per parameter every 100 steps, which take 38 minutes. It computed 96 % of the time in
+// the United States and 83 % on three continents, over connections of 500 Mbit/s to 4 Gbit/s.
 double intellect_exchange_s(double gbit) {
   const Case the_case = parse_case(
       fmt::format("name: intellect\n"
@@ -41,17 +41,19 @@ TEST(LocalTrainingSystems, IntellectComputesMostOfTheTimeOverTheInternet) {
     std::printf("INTELLECT-1 at %.1f Gbit/s: %.1f %% computing (published 96 and 83)\n", gbit,
                 100 * share(gbit));
   }
-  // In one country within what the stated connections give; between continents below what the
-  // slowest of them does alone, which other traffic of the internet shares: docs.
+  // In one country the utilisation is within what the stated connections give. Between continents
+  // it is below that of the slowest connection, which is shared with other internet traffic
+  // (docs/physics/local-training.md).
   EXPECT_LT(share(0.5), 0.96);
   EXPECT_GT(share(4), 0.96);
   EXPECT_GT(share(0.5), 0.83);
   EXPECT_LT(share(0.5), 0.90);
 }
 
-// CO2 (arXiv 2401.16265) on nodes of 8 A100 with 80 Gbit/s TCP: words a second from 16 to 128 GPUs.
-// Model and batch of the rows are not known here: 7B and one sequence of 2,048 a GPU are assumed,
-// with which one node is as fast as theirs (18,444 words a second) within a third.
+// CO2 (arXiv 2401.16265) states words per second on 16 to 128 GPUs, in nodes of 8 A100 with 80
+// Gbit/s TCP. Model and batch of its rows are not known here: with 7B parameters and one sequence
+// of 2,048 per GPU, which are assumed, one node is as fast as theirs (18,444 words per second)
+// within a third.
 double words_per_s(int nodes, const std::string& sync) {
   const Case the_case = parse_case(
       fmt::format("name: co2\nmodel: llama2-7b\n"
@@ -78,18 +80,18 @@ TEST(LocalTrainingSystems, CO2ScalesWhereDataParallelismIsBoundByItsNetwork) {
   const double long_period = efficiency(sync_of(48));
   std::printf("16 to 128 GPUs: AdamW %.2f (0.82), tau 12 %.2f (0.86), tau 48 %.2f (1.06)\n", adamw,
               short_period, long_period);
-  // Missed, as docs/physics/local-training.md says: over sockets 12 steps do not hide an exchange
-  // here.
+  // Missed, as docs/physics/local-training.md says: here 12 steps do not hide an exchange over
+  // sockets.
   EXPECT_NEAR(short_period, 0.58, 0.03);
   EXPECT_NEAR(adamw, 0.89, 0.03);
   EXPECT_LE(short_period, long_period);
   EXPECT_NEAR(long_period, 1.06, 0.07);
 }
 
-// Quadratic Synchronization Rule (arXiv 2310.14423): ViT-B, 300 epochs of ImageNet in batches of
-// 4,096, cosine from 0.008, base 4, alpha 0.0175: 26.7 h become 20.2 on 16 GPUs, 8.6 become 5.5 on
-// 64. The machine is not stated. Of what exchanges the rule leaves follows how long an all-reduce
-// of data parallelism must have taken there.
+// Quadratic Synchronization Rule (arXiv 2310.14423) trains ViT-B for 300 epochs of ImageNet in
+// batches of 4,096, with a cosine from 0.008, base 4, alpha 0.0175: 26.7 h become 20.2 h on 16
+// GPUs, 8.6 h become 5.5 h on 64. The machine is not stated. The share of exchanges that the rule
+// leaves tells how long an all-reduce of data parallelism took there.
 TEST(LocalTrainingSystems, TheRuleLeavesATwelfthOfTheExchanges) {
   constexpr double kSteps = 300 * 1281167.0 / 4096;
   std::vector<LearningRate> rates;
@@ -103,7 +105,7 @@ TEST(LocalTrainingSystems, TheRuleLeavesATwelfthOfTheExchanges) {
   };
   std::printf("%.3f exchanges a step; an all-reduce took %.3f s on 16 GPUs, %.3f on 64\n", left,
               exchange_s(26.7, 20.2), exchange_s(8.6, 5.5));
-  // No one network gives both: more GPUs take longer for the same gradients.
+  // No single network explains both times: more GPUs should take longer for the same gradients.
   EXPECT_GT(exchange_s(26.7, 20.2), 1.5 * exchange_s(8.6, 5.5));
 }
 

@@ -1,5 +1,5 @@
-// The bandwidth that local training needs between workers, against what its authors simulated: two
-// workers that compute for a given time a step, layer by layer, and a link between them.
+// The bandwidth that local training needs between workers, compared with its authors' simulations:
+// two workers that compute a step of given time layer by layer, with a link between them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace windtunnel {
 namespace {
 
-// The papers' grid: 50 points from 0.1 to 1,000 Gbit/s.
+// The papers' grid has 50 points from 0.1 to 1,000 Gbit/s.
 constexpr int kPoints = 50;
 double gbit_at(int point) {
   return std::pow(10.0, -1 + 4.0 * point / (kPoints - 1));
@@ -23,7 +23,7 @@ int point_of(double gbit) {
   return static_cast<int>(std::lround((std::log10(gbit) + 1) * (kPoints - 1) / 4));
 }
 
-// Layers of as many parameters as the papers' models have, without a vocabulary to speak of.
+// Layers have as many parameters as in the papers' models, and the vocabulary is negligible.
 struct Model {
   int layers;
   int hidden;
@@ -46,7 +46,7 @@ Job two_workers(const Model& model) {
   job.batch.global = 2;
   job.layout.sharding = Sharding::none;
   job.layout.sync_groups = {2};
-  // A layer's exchange holds up its next forward pass only.
+  // An exchange of a layer delays only that layer's next forward pass.
   job.communication.overlap = GradientOverlap::priority;
   job.communication.partition_bytes = 1e12;
   job.software.reduce_bytes = 2;
@@ -57,7 +57,7 @@ Job two_workers(const Model& model) {
   return job;
 }
 
-// Share of the time that is computing.
+// The share of time spent computing.
 double utilisation(Job job, const SyncLevel& level, double step_s, double gbit) {
   job.cluster.node.nic_Bps.value = gbit / 8 * 1e9;
   if (level.every_steps > 1) {
@@ -82,13 +82,13 @@ int least_point(const Job& job, const SyncLevel& level, double step_s, double wa
   return low;
 }
 
-// As the papers say: fragments of three layers, FP4 where steps overlap an exchange, else bf16.
+// The papers use fragments of three layers, and FP4 if steps overlap an exchange, otherwise bf16.
 SyncLevel level_of(const std::string& method, int every, const Model& model) {
   SyncLevel level{.over = "replica", .every_steps = double(every), .start = SyncStart::layers};
   level.element_bytes = 2;
   if (method == "diloco") return level;
   level.fragments = model.layers / 3;
-  // More fragments than steps: some go together.
+  // If there are more fragments than steps, several are exchanged together.
   while (level.fragments > every) level.fragments /= 2;
   if (method == "streaming") return level;
   level.element_bytes = 0.5;
@@ -96,7 +96,7 @@ SyncLevel level_of(const std::string& method, int every, const Model& model) {
   return level;
 }
 
-// Of each method: how many grid points the papers' and ours may be apart.
+// Returns by how many grid points the papers' value and ours may differ.
 int allowed_of(const std::string& method, int percent) {
   if (method == "data-parallel") return percent == 99 ? 2 : 1;
   return method == "diloco" ? 2 : 3;
@@ -106,7 +106,7 @@ TEST(LocalTraining, NeedsTheBandwidthThatItsAuthorsSimulated) {
   const std::string path =
       std::string(WINDTUNNEL_SOURCE_DIR) + "/tests/data/local_training_utilisation.csv";
   const CsvTable table = CsvTable::read(path);
-  std::map<std::string, std::pair<int, int>> inside;  // of each method: rows inside, rows
+  std::map<std::string, std::pair<int, int>> inside;  // by method: rows inside, all rows
   for (std::size_t row = 0; row < table.rows(); ++row) {
     const auto text = [&](const char* column) { return table.text(row, table.column(column)); };
     const auto whole = [&](const char* column) { return table.integer(row, table.column(column)); };
@@ -129,7 +129,7 @@ TEST(LocalTraining, NeedsTheBandwidthThatItsAuthorsSimulated) {
   for (const auto& [method, count] : inside) {
     std::printf("%-14s %d of %d within the bound\n", method.c_str(), count.first, count.second);
   }
-  // docs/physics/local-training.md says which miss and why.
+  // docs/physics/local-training.md says which rows are missed, and why.
   EXPECT_EQ(inside["diloco"].first, inside["diloco"].second);
   EXPECT_GE(inside["data-parallel"].first, 23);
   EXPECT_GE(inside["streaming"].first, 14);
@@ -138,7 +138,7 @@ TEST(LocalTraining, NeedsTheBandwidthThatItsAuthorsSimulated) {
 }
 
 // Streaming DiLoCo (arXiv 2501.18512): at 1 Gbit/s the 1B model trains 163 times slower than at
-// infinite bandwidth under data parallelism, and 1.3 times with all that the paper proposes.
+// infinite bandwidth with data parallelism, and 1.3 times slower with all that the paper proposes.
 TEST(LocalTraining, OneGigabitIsEnoughForStreaming) {
   const Model& model = kModels.at("1B");
   const Job job = two_workers(model);

@@ -1,7 +1,7 @@
-// Where the GPU's time of a step goes, by kind of kernel, in plain PyTorch on one H200
-// (tests/data/pytorch_kernels_h200.csv) against the kernels that the model of a step is made of.
-// The traffic of element-wise kernels was counted with these times in sight, so this asserts that
-// they are described, not that unseen ones are predicted.
+// GPU time of a step by kind of kernel, in plain PyTorch on one H200
+// (tests/data/pytorch_kernels_h200.csv), compared with the kernels of the step's model. The traffic
+// of element-wise kernels was counted with these times known, so that the test shows a description
+// and no prediction.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -74,7 +74,7 @@ TEST(MeasuredKernels, KindsOfKernelsTakeWhatWasMeasured) {
       return table.integer(row, table.column(column));
     };
     const std::string kind = text("kind");
-    // Heads of 100 are padded to 128, which is not modelled.
+    // Heads of 100 are padded to 128, which the model leaves out.
     if (kind == "optimizer" || text("model") == "OpenLLaMA 3B") continue;
     const std::string id = text("model") + " " + text("seq") + " " + text("compiled");
     Seconds& seconds = measured[id];

@@ -1,7 +1,8 @@
-// Training steps of plain PyTorch on one H200, and on one H100, against predictions
-// (validate/harness/pytorch/measure_steps.py; of their constants one was fitted on them,
-// Software::host_shard_s). What is asserted is coarser than what docs/results/validation-h200.md
-// prints, so that it fails when a law breaks, not when one improves.
+// Training steps of plain PyTorch on one H200 and on one H100, compared with predictions
+// (validate/harness/pytorch/measure_steps.py). One constant was fitted to them,
+// Software::host_shard_s. The bounds are coarser than the errors in
+// docs/results/validation-h200.md, so that the tests fail when a law breaks, and not when one
+// improves.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -59,7 +60,7 @@ TEST(MeasuredSteps, StepsAreNearer) {
   }
 }
 
-// Measured after the laws and constants were fixed.
+// These steps were measured after laws and constants were fixed.
 TEST(MeasuredSteps, UnseenShapesToo) {
   const ValidationReport unseen = report_of("pytorch_steps_unseen_h200.csv");
   EXPECT_TRUE(unseen.skipped.empty());
@@ -72,7 +73,7 @@ TEST(MeasuredSteps, UnseenShapesToo) {
   EXPECT_LT(memory.back(), 0.15);
 }
 
-// With the constants of published jobs but for Calibration::kernel_alone.
+// Constants come from published jobs, except Calibration::kernel_alone.
 TEST(MeasuredSteps, AnotherCardToo) {
   const ValidationReport h100 = report_of("pytorch_steps_h100.csv");
   EXPECT_TRUE(h100.skipped.empty());

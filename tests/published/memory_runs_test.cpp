@@ -1,5 +1,5 @@
-// Peak memory and out-of-memory labels of published runs, every so many-th of their tables. A law's
-// constants that were fitted (memory.fragmentation, nanotron's) come from rows of up to 16 GPUs.
+// Peak memory and out-of-memory labels of published runs, sampled at regular distances from their
+// tables. Fitted constants (memory.fragmentation, nanotron's) come from rows of up to 16 GPUs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ ValidationReport* MemoryRuns::report_ = nullptr;
 
 TEST_F(MemoryRuns, AllArePredicted) {
   EXPECT_TRUE(report_->skipped.empty());
-  EXPECT_EQ(errors("HF nanotron").size(), 19U);  // blind
+  EXPECT_EQ(errors("HF nanotron").size(), 19U);  // not used in fits
   EXPECT_EQ(std::ranges::count(report_->fitted, "memory_bytes", &ValidationRow::metric), 6);
 }
 
@@ -56,7 +56,7 @@ TEST_F(MemoryRuns, SaysWhetherNanotronRunsFit) {
     right += label.measured_out == label.predicted_out;
     out += label.measured_out;
   }
-  ASSERT_EQ(report_->labels.size(), 36U);  // blind, of 50
+  ASSERT_EQ(report_->labels.size(), 36U);  // of 50, those not used in fits
   ASSERT_EQ(out, 17);
   EXPECT_GE(right, 35);  // 95 %
 }
@@ -93,9 +93,9 @@ TEST(MemoryFigure, OfTheRankAndWhatIsPrinted) {
   EXPECT_EQ(bytes_of({1, What::device, Rank::fullest}, memory), 107);
 }
 
-// `run` adds up the events of a clock where `validate` has closed sums: of stages inside a node the
-// two differ in the order of their sums alone. Where ranks of a pipeline share a network, flows
-// share its links.
+// `run` adds up events of the engine, while `validate` uses closed forms: for stages inside a node
+// they differ only by the order of their sums. If pipeline ranks share a network, flows share its
+// links in `run`.
 TEST(RowsAsScenarios, RunAsTheyAreJudged) {
   int rows = 0;
   for (const char* file : {"memory_runs.csv", "fine_tuning_runs.csv", "pytorch_steps_h200.csv"}) {
@@ -121,8 +121,8 @@ TEST(RowsAsScenarios, RunAsTheyAreJudged) {
   EXPECT_GT(rows, 100);
 }
 
-// Rows that ran out of memory state neither the MLP's width nor whether embeddings are tied: the
-// sweep's runs that fitted say the same of these models.
+// Rows that ran out of memory do not state the MLP's width, or whether embeddings are tied; the
+// sweep's rows that fitted state both for these models.
 TEST(MlpOfParameters, FromTheWayThatGivesARoundWidth) {
   struct Case {
     const char* dimensions;  // model, params, layers, hidden, heads, vocab

@@ -1,4 +1,4 @@
-// Parameters of the library's models against what their makers publish.
+// Parameters of the library's models must match what their makers publish.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -11,8 +11,8 @@ namespace {
 
 struct PublishedSize {
   const char* name;
-  double billions;    // sums of the tensors in the checkpoint, or as the paper has it
-  double active = 0;  // billions that a token meets, its row of the embedding's included; 0: dense
+  double billions;  // sum over the checkpoint, or the paper's figure
+  double active = 0;  // billions active per token, with its embedding row; 0: dense
   double tolerance = 0.01;
   double active_tolerance = 0.01;
 };
@@ -26,7 +26,7 @@ const PublishedSize kSizes[] = {
     {"llama2-7b", 6.738415616},
     {"llama2-13b", 13.015864320},
     {"llama2-70b", 68.976648192},
-    // Llama 4 is rounded by its name, and its vision tower (0.9) is left out.
+    // Llama 4's active parameters are rounded in its name; its vision tower (0.9) is left out.
     {"llama4-scout", 108.6, 17, 0.01, 0.03},
     {"llama4-maverick", 400.7, 17, 0.01, 0.03},
     {"mistral-7b", 7.241732096},
@@ -137,12 +137,12 @@ const PublishedSize kSizes[] = {
     {"glm-4.7-flash", 30, 3 + 0.63, 0.01, 0.08},  // 30 and 3 by its name
     // 106 and 12 in the paper, without embedding and head (1.24).
     {"glm-4.5-air", 106, 12 + 1.24, 0.01, 0.02},
-    // The rounded name, and 2.24 B of active ones without embeddings.
+    // 16 is rounded in the name; 2.24 B parameters are active without embeddings.
     {"moonlight-16b-a3b", 16, 2.9, 0.01, 0.05},
     {"gemma2-2b", 2.614341888},
     {"gemma2-9b", 9.241705984},
     {"gemma2-27b", 27.227128320},
-    // Gemma 3 without its vision tower: embedding and rest of arXiv 2503.19786, table 1.
+    // Gemma 3 has no vision tower here: arXiv 2503.19786, table 1, lists embedding and rest.
     {"gemma3-1b", 0.302 + 0.698},
     {"gemma3-4b", 0.675 + 3.209},
     {"gemma3-12b", 1.012 + 10.759},
@@ -154,14 +154,14 @@ const PublishedSize kSizes[] = {
     {"gpt-oss-120b", 116.829156672, 5.13 + 0.58},
     {"deepseek-v2-lite", 15.706484224, 2.66},
     {"deepseek-v2", 235.741434880, 21.4},
-    // Rounded to 37 by the paper.
+    // The paper rounds to 37.
     {"deepseek-v3", 671.026, 37, 0.01, 0.02},
-    // Rounded to 1 T and 32 by its name; 32.6 and 1,043 in the paper.
+    // The name rounds to 1 T and 32; the paper has 1,043 and 32.6.
     {"kimi-k2", 1026, 32.6},
-    // 355 and 32 in the paper, without embedding and head (1.55), with the layer for multi-token
-    // prediction (3.8).
+    // The paper states 355 and 32, without embedding and head (1.55) but with the layer for
+    // multi-token prediction (3.8).
     {"glm-4.5", 355 + 1.55 - 3.8, 32 + 1.55},
-    // The checkpoint has 81.32 with the module for multi-token prediction (1.65).
+    // The checkpoint has 81.32, with the module for multi-token prediction (1.65).
     {"qwen3-next-80b-a3b", 81.32 - 1.65, 3 + 0.87, 0.005, 0.02},
     // The seven of Qwen3.5 are rounded by their names.
     {"qwen3.5-0.8b", 0.8, 0, 0.07, 0.07},
@@ -172,15 +172,15 @@ const PublishedSize kSizes[] = {
     {"qwen3.5-27b", 27, 0, 0.005, 0.005},
     {"qwen3.5-122b-a10b", 122, 10, 0.015, 0.03},
     {"qwen3.5-397b-a17b", 397, 17, 0.005, 0.025},
-    {"deepseek-v3.2", 671.026 + 0.852, 37, 0.005, 0.04},  // the indexers' beside those of V3
+    {"deepseek-v3.2", 671.026 + 0.852, 37, 0.005, 0.04},  // those of V3 and of the indexers
     {"glm-5", 744, 40 + 1.9, 0.005},                      // 40 without embedding and head
-    {"kimi-linear-48b-a3b", 49.12, 3 + 0.48, 0.005},      // 48 and 3 by its name
+    {"kimi-linear-48b-a3b", 49.12, 3 + 0.48, 0.005},  // 48 and 3 in its name
     {"minimax-text-01", 456, 45.9 + 2.46, 0.005},         // 45.9 without embedding and head
     {"minimax-m2", 228.7, 10 + 1.03, 0.005},
     {"nemotron4-15b", 15.6},
     {"nemotron-340b", 341},
     {"mamba2-2.7b", 2.702},
-    // These three are rounded by their names.
+    // These three are rounded in their names.
     {"nemotron-h-8b", 8, 0, 0.015, 0.015},
     {"nemotron-h-47b", 47},
     {"nemotron-h-56b", 56},
@@ -188,7 +188,7 @@ const PublishedSize kSizes[] = {
     {"nemotron-3.5-lightning", 31.6, 3.6},
     {"nemotron-3-super", 120.6, 12.7, 0.01, 0.02},
     {"nemotron-3-ultra", 550, 55, 0.01, 0.02},
-    // These are the sums of the tensors in the checkpoints of google-t5, facebook and
+    // Expected are sums of the tensors in the checkpoints of google-t5, facebook and
     // openai-community.
     {"t5-large", 0.737668096, 0, 1e-5, 1e-5},
     {"t5-3b", 2.851598336, 0, 1e-5, 1e-5},
@@ -214,14 +214,15 @@ TEST(ModelSizes, AreThePublishedOnes) {
   }
 }
 
-// The table of how tensors are divided names each once, at its size: of every model of the library.
+// The table that divides tensors names each tensor of every model in the library once, with its
+// size.
 TEST(ModelSizes, TensorRulesAddUpToThem) {
   for (TransformerSpec model : library_models()) {
     double sum = 0;
     for (const TensorRule& rule : tensor_rules(model)) sum += rule.parameters();
     model.biases = false;
     const double expected = model.parameters();
-    const double convolutions =  // their biases are no option
+    const double convolutions =  // their biases do not depend on the option
         model.mamba.form().convolution_bias
             ? double(model.layers_with(has_mamba)) * model.mamba.convolved()
             : 0;
@@ -229,7 +230,7 @@ TEST(ModelSizes, TensorRulesAddUpToThem) {
   }
 }
 
-// Models of models.yaml that are not above are held to their papers by the test of the library.
+// The test of the library compares the other models of models.yaml with their papers.
 TEST(ModelSizes, NoModelWithExpertsIsLeftOut) {
   std::set<std::string> names;
   for (const PublishedSize& row : kSizes) names.insert(row.name);

@@ -1,7 +1,7 @@
-// Steps whose time the attention kernel, or copies of shards, decide, beside what was published of
-// them. One constant of ours was chosen by these runs: the 256 queries of a window's tile on
-// Blackwell, by the backward passes of WindowsOfCudnnOnBlackwell. FlashAttention-4's source has
-// them for its forward pass (models/cost/op/op_parts.cpp); cuDNN does not publish its own.
+// Published steps that are dominated by the attention kernel, or by copies of shards. One constant
+// was chosen by these runs: a window's tile of 256 queries on Blackwell, by the backward passes of
+// WindowsOfCudnnOnBlackwell. FlashAttention-4's source has this tile for its forward pass
+// (models/cost/op/op_parts.cpp); cuDNN does not publish its own.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -13,10 +13,10 @@
 namespace windtunnel {
 namespace {
 
-// Qwen3-8B, one sequence of 1,048,576 tokens on 8 H100: FSDP2, a ring of 8, layers' inputs
-// offloaded, the loss in chunks. github.com/huggingface/transformers pull requests 48163 and 48324:
-// 606 s with PyTorch's own choice, FlashAttention-2, and 373 s with cuDNN's kernel, 21.4 % and
-// 34.7 % MFU; github.com/huggingface/trl pull request 6845: 364 s.
+// Qwen3-8B trains with one sequence of 1,048,576 tokens on 8 H100: FSDP2, a ring of 8, layers'
+// inputs offloaded, the loss in chunks. github.com/huggingface/transformers pull requests 48163 and
+// 48324 report 606 s with PyTorch's default, FlashAttention-2, and 373 s with cuDNN's kernel, 21.4
+// % and 34.7 % MFU; github.com/huggingface/trl pull request 6845 reports 364 s.
 IterationReport million_tokens(const std::string& kernel) {
   const Case of = parse_case(
       "name: million\nmodel: {base: qwen3-8b, sequence: 1048576}\n"
@@ -36,7 +36,7 @@ TEST(NamedKernels, AMillionTokens) {
   EXPECT_NEAR(cudnn.time_s / 373, 1, 0.12);
   EXPECT_NEAR(fa3.time_s / 364, 1, 0.12);
   EXPECT_LT(fa3.time_s, cudnn.time_s);
-  // What these pages call MFU counts causal attention in half.
+  // The MFU in these reports counts half of causal attention.
   EXPECT_NEAR(fa2.mfu_causal / 0.214, 1, 0.12);
   EXPECT_NEAR(cudnn.mfu_causal / 0.347, 1, 0.12);
   EXPECT_GT(cudnn.mfu, 1.9 * cudnn.mfu_causal);
@@ -44,8 +44,8 @@ TEST(NamedKernels, AMillionTokens) {
   EXPECT_NEAR(fullest_bytes(fa3.memory) / 56.2e9, 1, 0.15);
 }
 
-// Qwen3-30B-A3B on 64 H100, pp 4, ep 8, 1,024 sequences of 4,096 tokens, DualPipeV:
-// github.com/mlc-ai/pith-train pull request 40, 14.26 s with FSDP over 16 ranks and 10.70 s with
+// github.com/mlc-ai/pith-train pull request 40 trains Qwen3-30B-A3B on 64 H100 with pp 4, ep 8,
+// 1,024 sequences of 4,096 tokens and DualPipeV: 14.26 s with FSDP over 16 ranks and 10.70 s with
 // HSDP of 8 x 2.
 TEST(NamedKernels, CopiesOfShardsPayWhereTheyAreSummedOnceAStep) {
   const auto step_s = [](const std::string& more) {
@@ -60,16 +60,17 @@ TEST(NamedKernels, CopiesOfShardsPayWhereTheyAreSummedOnceAStep) {
   };
   const double fsdp_s = step_s("");
   const double hsdp_s = step_s(", shard_ranks: 8");
-  EXPECT_GT(fsdp_s / hsdp_s, 1.1);  // 1.33 measured
+  EXPECT_GT(fsdp_s / hsdp_s, 1.1);  // measured: 1.33
   EXPECT_LT(fsdp_s / hsdp_s, 1.4);
   EXPECT_LT(fsdp_s / step_s(", shard_ranks: 8, copies_summed: micro-batch"), 1);
 }
 
-// Attention of 128 heads of 64 to windows of 128 keys, two sequences, by cuDNN 9.22 in 16 bit:
-// github.com/NVIDIA/cudnn-frontend 3929da2e, benchmark/sdpa_benchmark_training/results/gpt_oss.
-// Half a tile of 256 queries lies outside of a window. With half of a tile of 128 the backward pass
-// would take 0.7 to 0.8 of the measured time, with none 0.6. The forward pass is a third too fast
-// with any: its efficiency is that of long sequences.
+// cuDNN 9.22 ran attention of 128 heads of 64 with windows of 128 keys, for two sequences in 16
+// bits: github.com/NVIDIA/cudnn-frontend 3929da2e,
+// benchmark/sdpa_benchmark_training/results/gpt_oss. We assume that half a tile of 256 queries is
+// computed outside of a window. With half a tile of 128 the backward pass would take 0.7 to 0.8 of
+// the measured time, without any 0.6. In all cases the forward pass is predicted a third too fast,
+// because its efficiency is that of long sequences.
 TEST(NamedKernels, WindowsOfCudnnOnBlackwell) {
   struct Measured {
     const char* node;

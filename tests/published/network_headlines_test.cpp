@@ -1,5 +1,5 @@
-// What papers report of networks: docs/physics/network.md has our figures beside the published
-// ones. Where we miss a published band, the test holds what is predicted, and says so.
+// What papers report of networks; docs/physics/network.md lists our figures beside the published
+// ones. Where we miss a published range, the test expects what is predicted, and says so.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ const LayerTable& find_network(std::string_view name) {
   return *found;
 }
 
-// Keys over the smallest of scenarios.
+// Sets keys in a scenario that states only required keys.
 Case headline_case(const std::string& model, const std::string& cluster,
                    const Overrides& overrides) {
   return parse_case(fmt::format("name: headline\nmodel: {}\ncluster: {{{}}}\n"
@@ -58,7 +58,8 @@ double rail_step_s(const std::string& fabric) {
 }
 
 TEST(NetworkHeadlines, RailsAloneAreEnoughForThreeWaysOfParallelism) {
-  // Wang et al., arXiv 2307.12169: the same training performance as a Clos; here within 1 %.
+  // Wang et al., arXiv 2307.12169, report the same training speed as with a Clos network; here it
+  // is within 1 %.
   const double rails_s = rail_step_s("rail-only-h100");
   EXPECT_NEAR(rails_s / rail_step_s("clos-3-level"), 1, 0.01);
   EXPECT_NEAR(rails_s / rail_step_s("full-bisection"), 1, 0.01);
@@ -69,8 +70,8 @@ double all_to_all_s(const Job& job, CollectiveAlgorithm algorithm) {
 }
 
 TEST(NetworkHeadlines, ForwardingAllToAllsInsideNodesIsHiddenByPipelines) {
-  // NVLink passes bytes on while the NIC, nine times slower, is busy, on a Clos, where NCCL
-  // forwards as well, as on rails alone. Against nodes whose NVLink takes no time.
+  // NVLink forwards bytes while the NIC, nine times slower, is busy. It does so on a Clos network,
+  // where NCCL forwards too, as on a rail-only one. The baseline has infinitely fast NVLink.
   Job job = headline_case("llama3-8b", "nodes: 16, node: dgx-h100, fabric: rail-only-h100", {}).job;
   const double forwarded_s = all_to_all_s(job, CollectiveAlgorithm::pairwise);
   job.cluster.node.nvlink_Bps.value *= 1e6;
@@ -78,9 +79,10 @@ TEST(NetworkHeadlines, ForwardingAllToAllsInsideNodesIsHiddenByPipelines) {
 }
 
 TEST(NetworkHeadlines, ForwardingAsAPhaseOfItsOwnCostsWhatRailOnlySays) {
-  // The same paper: 8.2 to 11.2 % more than any-to-any, with all forwarding before the first byte
-  // leaves a node. Here the bandwidths of NVLink and NICs alone say it. The fewer nodes there are,
-  // the less goes to others, but as much inside: up to one point more than the paper.
+  // The same paper states 8.2 to 11.2 % more time than any-to-any if all forwarding precedes the
+  // first byte that leaves a node. Here only the bandwidths of NVLink and NICs decide. With fewer
+  // nodes less is sent to others, but as much is forwarded inside: up to one point more than in the
+  // paper.
   for (const int nodes : {16, 64, 120}) {
     const auto on = [&](const char* fabric) {
       return headline_case("llama3-8b",
@@ -95,7 +97,8 @@ TEST(NetworkHeadlines, ForwardingAsAPhaseOfItsOwnCostsWhatRailOnlySays) {
   }
 }
 
-// Of 175 B on Frontier when it grows from 128 to 1,024 GCDs, 128 sequences for each replica.
+// Returns the relative growth of a step from 128 to 1,024 GCDs of Frontier, for 175 billion
+// parameters and 128 sequences per replica.
 double frontier_growth(const std::string& routing) {
   const auto step_s = [&](int replicas) {
     return headline_step_s(headline_case(
@@ -111,7 +114,8 @@ double frontier_growth(const std::string& routing) {
 }
 
 TEST(NetworkHeadlines, AdaptiveRoutesKeepFrontierFlat) {
-  // Dash et al., arXiv 2312.12705: flat within 2 %, on Slingshot, which is adaptive.
+  // Dash et al., arXiv 2312.12705, report steps that stay within 2 % on Slingshot, which routes
+  // adaptively.
   const double adaptive = frontier_growth("adaptive");
   fmt::print("adaptive {:.1f} %, minimal {:.1f} %\n", 100 * adaptive,
              100 * frontier_growth("spray"));
@@ -133,7 +137,7 @@ double routed_step_s(const std::string& routing) {
 }
 
 TEST(NetworkHeadlines, PlannedRoutesBeatHashedOnes) {
-  // C4, arXiv 2406.04594: 15 % more throughput on average.
+  // C4, arXiv 2406.04594, reports 15 % more throughput on average.
   const double planned_s = routed_step_s("routing: planned");
   EXPECT_NEAR(planned_s, routed_step_s("routing: spray"), 0.01 * planned_s);
   double hashed_s = 0;
@@ -164,10 +168,11 @@ HostAndRing host_and_ring(int nodes, const std::string& keys) {
 }
 
 TEST(NetworkHeadlines, ReducingOnTheHostBeatsRingsThroughPcie) {
-  // Fire-Flyer, arXiv 2408.14158: 6.3 to 8.1 GB/s against 1.6 to 4.8 of NCCL, 16 to 1,440 GPUs, 1.7
-  // to 4 times. The node of the library has both limits of its hosts: 9 GiB/s from a device to its
-  // peer, which the ring meets, and the root port that two GPUs share, which both meet. Without
-  // them the two are nearly as fast, and nobody would have built one of them.
+  // Fire-Flyer, arXiv 2408.14158, reports 6.3 to 8.1 GB/s against NCCL's 1.6 to 4.8 on 16 to 1,440
+  // GPUs, which is 1.7 to 4 times as much. The library's node has both limits of its hosts: 9 GiB/s
+  // from one device to another, which limits the ring, and the root port that two GPUs share, which
+  // limits both. Without them the two are nearly equally fast, and HFReduce would not have been
+  // worth building.
   for (const int nodes : {2, 16, 80, 180}) {
     const HostAndRing named = host_and_ring(nodes, "");
     fmt::print("{} GPUs: {:.3f} against {:.2f} GB/s\n", 8 * nodes, named.host_GBps,
@@ -181,15 +186,16 @@ TEST(NetworkHeadlines, ReducingOnTheHostBeatsRingsThroughPcie) {
     const HostAndRing free = host_and_ring(nodes, ", root_port: 64 GB/s, host_bridge: 1 TB/s");
     fmt::print("  no limit: {:.1f} against {:.1f} GB/s\n", free.host_GBps, free.ring_GBps);
     EXPECT_GT(free.host_GBps, 1.5 * named.host_GBps);
-    // On 1,440 GPUs NCCL's table then picks the LL protocol, which gets 4.5 % of a NIC on A100.
+    // On 1,440 GPUs NCCL's tuner then chooses the LL protocol, which reaches 4.5 % of a NIC's
+    // bandwidth on A100.
     if (nodes < 180) {
       EXPECT_LT(free.host_GBps / free.ring_GBps, named.host_GBps / named.ring_GBps);
     }
   }
 }
 
-// A step of data parallelism, the gradients of every layer reduced as soon as they are there, one
-// layer after the other.
+// A data-parallel step that reduces the gradients of each layer as soon as they exist, one layer
+// after the other.
 double layerwise_step_s(const LayerTable& network, double samples, const Job& job) {
   double network_free_s = 0;
   const auto time_of = [&](const LayerTable& part, Pass pass) {
@@ -212,10 +218,10 @@ double layerwise_step_s(const LayerTable& network, double samples, const Job& jo
 }
 
 TEST(NetworkHeadlines, ResNetOn256GpusHidesItsReductions) {
-  // Goyal et al., arXiv 1706.02677: about 90 % of the throughput per GPU of 8 on 256, 32 images
-  // each, 50 Gb/s Ethernet. Between nodes their sums are Gloo's, not NCCL's (section 4), so that
-  // NCCL's law is none of theirs. We hide all of the reductions; what else cost their tenth is not
-  // here.
+  // Goyal et al., arXiv 1706.02677, report about 90 % of the throughput per GPU on 256 GPUs
+  // relative to 8, with 32 images each and 50 Gb/s Ethernet. Between nodes Gloo sums their
+  // gradients (section 4), so that NCCL's law does not apply. We hide all reductions; the other
+  // causes of their lost tenth are not modelled.
   const auto job_of = [](int nodes) {
     return headline_case(
                "llama3-8b",
@@ -233,7 +239,7 @@ TEST(NetworkHeadlines, ResNetOn256GpusHidesItsReductions) {
   EXPECT_LE(efficiency, 1.0);
 }
 
-// The same job with the jitter of GPUs that PyTorch's DDP rows of ResNet-50 on V100 are fitted with
+// The same job, with the jitter of GPUs that was fitted to PyTorch's DDP rows of ResNet-50 on V100
 // (docs/results/validation-compression.md): 2.1 % of a step.
 TEST(NetworkHeadlines, JitterTakesAPartOfResNetsTenth) {
   const auto step_s = [](int nodes, const char* jitter) {
@@ -255,9 +261,10 @@ TEST(NetworkHeadlines, JitterTakesAPartOfResNetsTenth) {
   EXPECT_GT(jittering, 0.9);
 }
 
-// NVIDIA's Llama 3.1 8B of MLPerf v6.0 on 1,024 GB200, 64 of each rack, 16 GPUs a sequence,
-// gradients in buckets of 768 M elements: 71.8 ms a step, block time over steps of one run
-// (github.com/Richardyu114/training_results_v6.0 eabf23a0, tyche-hsg_ngpu1024_ngc26.04_nemo).
+// NVIDIA's Llama 3.1 8B of MLPerf v6.0 ran on 1,024 GB200, 64 in each rack, with 16 GPUs per
+// sequence and gradient buckets of 768 M elements: 71.8 ms per step, the time of a block over its
+// steps in one run (github.com/Richardyu114/training_results_v6.0 eabf23a0,
+// tyche-hsg_ngpu1024_ngc26.04_nemo).
 TEST(NetworkHeadlines, ALlamaOnAThousandGb200) {
   const auto step_s = [](const char* communication) {
     const Case read = parse_case(
@@ -280,7 +287,7 @@ TEST(NetworkHeadlines, ALlamaOnAThousandGb200) {
       "Llama 3.1 8B on 1,024 GB200: {:.1f} ms, in buckets of 64 M elements {:.1f}, of 25 MB "
       "{:.1f}; by constants {:.1f} (71.8)\n",
       1e3 * own_s, 1e3 * core_s, 1e3 * small_s, 1e3 * constants_s);
-  // Missed: 45 % low in the buckets that they state.
+  // Missed: with the buckets that they state we are 45 % low.
   EXPECT_NEAR(own_s, 39.5e-3, 1e-3);
   EXPECT_LT(constants_s, own_s);
   EXPECT_LT(own_s, core_s);
@@ -292,14 +299,15 @@ double shared_nics_s(const std::string& schedule, const std::string& fidelity) {
                                    {{"schedule", schedule}, {"communication.fidelity", fidelity}}));
 }
 
-// 180 K GPU-hours per T tokens, a batch of 15,360 x 4,096 of them, 2,048 GPUs: 19.9 s (arXiv
-// 2412.19437, table 1). A token goes to four of the eight nodes at most (section 2.1.2), so that
-// nearly all of the exchange is hidden, as the authors say. The module for multi-token prediction
-// stands on the last stage with one layer and the head; with the three layers there that the
-// others' sizes would leave, that stage decides and the step takes 20.3 s. Left out, and so 11 %
-// short: 20 SMs that serve the exchange all the time and not only while it runs, products in fp8
-// whose partial sums are promoted. The exchange shares its NICs with messages and gradients; by
-// formula, as if each ran alone, the step is a little shorter.
+// 180 K GPU-hours per T tokens on 2,048 GPUs, with a batch of 15,360 x 4,096 tokens, are 19.9 s per
+// step (arXiv 2412.19437, table 1). A token goes to at most four of the eight nodes (section
+// 2.1.2), so that nearly all of the exchange is hidden, as the authors say. The module for
+// multi-token prediction is on the last stage with one layer and the head; with three layers there,
+// which the other stages' sizes would leave, that stage would dominate and the step take 20.3 s.
+// Our step is 11 % short, because two effects are left out: 20 SMs serve the exchange all the time
+// and not only while it runs, and fp8 products promote their partial sums. The exchange shares its
+// NICs with messages and gradients; in closed form, as if each ran alone, the step is a little
+// shorter.
 TEST(NetworkHeadlines, DeepSeekV3sStep) {
   const std::string scenario = WINDTUNNEL_SOURCE_DIR "/scenarios/headlines/deepseek-v3.yaml";
   const double published_s = 180e3 * 3600 / 2048 * 15360 * 4096 / 1e12;

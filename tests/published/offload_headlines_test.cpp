@@ -1,6 +1,6 @@
-// What papers and projects report of memory beside the GPU: docs/physics/offload.md has our figures
-// beside the published ones. Nothing is fitted to them. Where we miss a published figure, the test
-// holds what is predicted, and says so.
+// What papers and projects report of offloading; docs/physics/offload.md lists our figures beside
+// the published ones. Nothing is fitted to them. Where we miss a published figure, the test expects
+// what is predicted, and says so.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@
 namespace windtunnel {
 namespace {
 
-// DGX-2 has 1.5 TB for its GPUs; here one of them.
+// A DGX-2 has 1.5 TB of host memory for its GPUs, of which this job uses one.
 constexpr const char* kV100 = "{base: dgx-v100, gpus: 1, nics: 1, host_memory: 1.5 TB}";
 
 struct Gpt {
@@ -29,7 +29,7 @@ struct Gpt {
   int hidden = 4096;
   std::string node = kV100;
   int nodes = 1;
-  int gpus = 1;  // of the job
+  int gpus = 1;  // used by the job
   int micro = 1;
   std::string offload = "gpu";
 };
@@ -47,7 +47,7 @@ Case gpt_case(const Gpt& of) {
       "gpt.yaml");
 }
 
-// All three tiers.
+// Whether GPU, host and drives have room for the job.
 bool fits(const Job& job, const PreparedIteration& prepared) {
   return gpu_memory_excess(prepared.memory, job).empty() &&
          std::ranges::all_of(kTiersBesideGpu, [&](MemoryTier tier) {
@@ -64,7 +64,7 @@ bool fits(const Gpt& of) {
   return fits(gpt_case(of));
 }
 
-// In billions of parameters.
+// The size in billions of parameters.
 double largest_model(Gpt of) {
   int low = 0;
   int high = 256;
@@ -76,28 +76,30 @@ double largest_model(Gpt of) {
   return gpt_case(of).job.model.parameters() / 1e9;
 }
 
-// Ren et al. 2021 (arXiv 2101.06840): 13 billion on one V100 of 32 GB.
+// Ren et al. 2021 (arXiv 2101.06840) report 13 billion parameters on one V100 of 32 GB.
 TEST(OffloadHeadlines, ZeroOffloadsLargestModel) {
   const double largest = largest_model({.offload = "{optimizer: host, gradients: host}"});
   EXPECT_NEAR(largest, 13, 0.10 * 13);
 }
 
-// The same: without it 1.4 billion. Here 1.8: what else the program keeps is not known.
+// Ren et al. report 1.4 billion without offload. Here it is 1.8, because not everything that the
+// program keeps is known.
 TEST(OffloadHeadlines, WithoutItTheLargestModelIsAnOrderSmaller) {
   const double largest = largest_model({});
   EXPECT_NEAR(largest, 1.8, 0.1);
 }
 
-// The same: 40 TFLOP/s with 10 billion parameters, 50 layers of 4,096 (DeepSpeed's tutorial).
+// Ren et al. report 40 TFLOP/s with 10 billion parameters, 50 layers of 4,096 (DeepSpeed's
+// tutorial).
 TEST(OffloadHeadlines, ZeroOffloadsSpeed) {
   const Record record = simulate(
       gpt_case({.layers = 50, .micro = 8, .offload = "{optimizer: host, gradients: host}"}));
   EXPECT_NEAR(record.iteration.tflops_per_gpu, 40, 4);
 }
 
-// Fang et al. 2021 (arXiv 2108.05818): 68 billion on eight A100 of 40 GB with 1 TB; 175 billion on
-// 32 of them. Of the former GPUs and host together are full where four fifths of the optimizer lie
-// on the host.
+// Fang et al. 2021 (arXiv 2108.05818) report 68 billion parameters on eight A100 of 40 GB with 1
+// TB, and 175 billion on 32 A100. At 68 billion GPUs and host are both full if four fifths of the
+// optimizer state are on the host.
 TEST(OffloadHeadlines, PatrickStarsLargestModels) {
   const Gpt one_node{.hidden = 8192, .node = "dgx-a100-40", .gpus = 8};
   double largest = 0;
@@ -116,9 +118,9 @@ TEST(OffloadHeadlines, PatrickStarsLargestModels) {
                     .offload = "{optimizer: host, gradients: host, weights: host}"}));
 }
 
-// The same system's chunks. Its models (Tencent/PatrickStar, examples/model_builder.py): layers,
-// width, billions of parameters. Eight V100 of 32 GB with 240 GB: 18 billion were the largest.
-// Sequences of 1,024, four on each GPU.
+// A model of PatrickStar (Tencent/PatrickStar, examples/model_builder.py): layers, width, billions
+// of parameters. With its chunks 18 billion were the largest on eight V100 of 32 GB with 240 GB of
+// host memory, with sequences of 1,024, four per GPU.
 struct StarModel {
   int layers;
   int hidden;
@@ -139,8 +141,8 @@ Case star_case(const StarModel& model, const std::string& node) {
       "star.yaml");
 }
 
-// Where chunks may take so much of GPUs and host: by its defaults (doc/optimization_options.md,
-// overall_gpu_mem_ratio, overall_cpu_mem_ratio) 0.8.
+// By default PatrickStar's chunks may take 0.8 of the memory of GPUs and host
+// (doc/optimization_options.md, overall_gpu_mem_ratio, overall_cpu_mem_ratio).
 double largest_star(const std::string& node, double quota) {
   double largest = 0;
   for (const StarModel& model : kStarModels) {
@@ -153,7 +155,8 @@ double largest_star(const std::string& node, double quota) {
   return largest;
 }
 
-// With its quotas 18 billion, as published, and on A100 60 of 68; without, 20 and 70.
+// With these quotas PatrickStar reaches 18 billion here, as published, and on A100 60 instead of
+// 68; without quotas it reaches 20 and 70.
 TEST(OffloadHeadlines, PatrickStarsChunks) {
   constexpr const char* kYard = "{base: dgx-v100, host_memory: 240 GB}";
   EXPECT_EQ(largest_star(kYard, 0.8), 18);
@@ -162,9 +165,10 @@ TEST(OffloadHeadlines, PatrickStarsChunks) {
   EXPECT_EQ(largest_star("dgx-a100-40", 1), 70);
 }
 
-// DeepSpeed, blogs/zenflow-corebinding (2025): Qwen2.5 on two A100 of 40 GB, batch not stated. With
-// 2,560 tokens a rank ZeRO-2 takes the published 240 ms for the 1.5B model, so that batch is used.
-// The time that offloading added there is that of an optimizer step on one core of each rank.
+// DeepSpeed, blogs/zenflow-corebinding (2025), trains Qwen2.5 on two A100 of 40 GB with an unknown
+// batch. With 2,560 tokens per rank ZeRO-2 takes the published 240 ms for the 1.5B model, so that
+// this batch is used. The time that offloading adds there is that of an optimizer step on one core
+// per rank.
 double qwen_s(bool small, const std::string& sharded_offload) {
   const auto [layers, hidden, heads, ffn] =
       small ? std::array{28, 1536, 12, 8960} : std::array{36, 2048, 16, 11008};
@@ -183,17 +187,17 @@ double qwen_s(bool small, const std::string& sharded_offload) {
 
 TEST(OffloadHeadlines, DeepSpeedsStepOnTheHostIsThatOfOneCore) {
   constexpr const char* kOneCore = "{optimizer: host, gradients: host, cores: 1}";
-  EXPECT_NEAR(qwen_s(true, "gpu"), 0.240, 0.05 * 0.240);  // how the batch was chosen
+  EXPECT_NEAR(qwen_s(true, "gpu"), 0.240, 0.05 * 0.240);  // the batch was chosen by this
   EXPECT_NEAR(qwen_s(true, kOneCore), 1.365, 0.10 * 1.365);
   const double bound_s = (2.64906 + 2.64182 + 2.20076) / 3;  // cores bound to ranks
   EXPECT_NEAR(qwen_s(false, kOneCore), bound_s, 0.10 * bound_s);
-  // What all cores and the host's memory could do, and DeepSpeed did not.
+  // All cores together and the host's memory would be faster, but DeepSpeed did not use them.
   EXPECT_LT(qwen_s(true, "{optimizer: host, gradients: host}"), 0.30 * 1.365);
 }
 
-// Rajbhandari et al. 2021 (ZeRO-Infinity, arXiv 2104.07857): nodes of 16 V100 of 32 GB, 1.5 TB and
-// 30 TB of drives; sequences of 1,024, `micro` of them on `tp` GPUs. Activations are divided over
-// tp there by a partition of checkpoints, here by sequence parallelism.
+// Rajbhandari et al. 2021 (ZeRO-Infinity, arXiv 2104.07857) used nodes of 16 V100 of 32 GB, with
+// 1.5 TB of memory and 30 TB of drives, and sequences of 1,024, `micro` of them on `tp` GPUs. They
+// divide activations over tp by partitioned checkpoints, and we by sequence parallelism.
 struct InfinityRow {
   int nodes;
   int layers;
@@ -218,7 +222,7 @@ Case infinity_case(const InfinityRow& row) {
       "infinity.yaml");
 }
 
-// 1 trillion on one node, 32 trillion on 32.
+// The paper reports 1 trillion parameters on one node and 32 trillion on 32.
 TEST(OffloadHeadlines, ZeroInfinitysLargestModels) {
   const Case one = infinity_case({1, 128, 25600, 1, 7});
   EXPECT_NEAR(one.job.model.parameters(), 1e12, 0.02e12);
@@ -226,15 +230,15 @@ TEST(OffloadHeadlines, ZeroInfinitysLargestModels) {
   const Case many = infinity_case({32, 212, 112 * 1024, 8, 8});
   EXPECT_NEAR(many.job.model.parameters(), 32e12, 2e12);
   EXPECT_TRUE(fits(many));
-  // What drives of 30.72 TB hold, 16 bytes of a parameter with gradients of 2, bounds them here.
+  // Drives of 30.72 TB limit the size here: a parameter takes 16 bytes if gradients take 2.
   EXPECT_TRUE(fits(infinity_case({1, 240, 25600, 1, 4})));
   EXPECT_FALSE(fits(infinity_case({1, 256, 25600, 1, 4})));
 }
 
-// 500 billion on 512 GPUs: 49 TFLOP/s on each, 40 % of the peak, in which recomputation counts as
-// it does in their formulas. Missed: 68. Of fp16 on V100 no rows are fitted; kernels go at the
-// generic calibration's rates. What the drives add to 0.5 and 10 trillion is small, as published
-// (43 TFLOP/s at 10 trillion).
+// The paper reports 49 TFLOP/s per GPU (40 % of the peak) with 500 billion parameters on 512 GPUs;
+// its formulas count recomputation. Missed: we have 68, because no rows of fp16 on V100 are fitted
+// and kernels run at the generic calibration's rates. Drives add little at 0.5 and 10 trillion
+// parameters, as published (43 TFLOP/s at 10 trillion).
 TEST(OffloadHeadlines, ZeroInfinitysSpeed) {
   const auto tflops = [](const InfinityRow& row) {
     return simulate(infinity_case(row)).iteration.hfu * 125;
@@ -245,13 +249,13 @@ TEST(OffloadHeadlines, ZeroInfinitysSpeed) {
 }
 
 struct Found {
-  double step_s = std::numeric_limits<double>::infinity();  // where it fits
+  double step_s = std::numeric_limits<double>::infinity();  // infinite if it does not fit
   double memory_bytes = 0;
 };
 
 enum class Choice { keep, swap, again, mixed };
 
-// On one V100 of so many bytes as it is sold.
+// Runs the job on one V100 with this memory.
 Found resnet(const std::string& model, int samples, double memory_bytes, Choice choice) {
   Job job = parse_case(fmt::format("name: resnet\nmodel: {}\ncluster: {{nodes: 1, node: {{base: "
                                    "dgx-v100, gpus: 1, nics: 1}}}}\nbatch: {{global: {}, micro: "
@@ -275,8 +279,8 @@ Found resnet(const std::string& model, int samples, double memory_bytes, Choice 
   return found;
 }
 
-// Tang et al. 2022 (arXiv 2203.15980): 40 to 70 % less memory; 2.04 and 2.25 times the batch of
-// ResNet-50 and ResNet-101, at 16 GB/s of PCIe.
+// Tang et al. 2022 (arXiv 2203.15980) report 40 to 70 % less memory, and 2.04 and 2.25 times the
+// batch for ResNet-50 and ResNet-101, with 16 GB/s of PCIe.
 TEST(OffloadHeadlines, DeltaTradesMemoryForLittleTime) {
   for (const auto& [model, larger] : {std::pair{"resnet-50", 2.04}, {"resnet-101", 2.25}}) {
     int most = 1;

@@ -1,4 +1,5 @@
-// What systems for unlike nodes publish, against scenarios/pools.
+// Published results of systems for heterogeneous nodes; the scenarios in scenarios/pools must come
+// close to them.
 #include <gtest/gtest.h>
 
 #include "scenarios/language/case.hpp"
@@ -15,8 +16,8 @@ double step_s(const std::string& file, const Overrides& set = {}) {
 
 constexpr const char* kEthernet = "{base: dgx-a100, nics: 1, nic: 25 Gb/s}";
 
-// Holmes (arXiv 2312.03549): islands of unlike NICs come near one network of RDMA, far above
-// Ethernet, if data parallelism stays inside them.
+// Holmes (arXiv 2312.03549): islands with different NICs are nearly as fast as one RDMA network,
+// and far faster than Ethernet, if data parallelism stays inside them.
 TEST(Holmes, IslandsLieBetweenRdmaAndEthernet) {
   const double islands_s = step_s("islands.yaml");
   const double across_s = step_s("islands.yaml", {{"layout.place", "{dp: [infiniband, roce]}"}});
@@ -31,14 +32,14 @@ TEST(Holmes, IslandsLieBetweenRdmaAndEthernet) {
   EXPECT_GT(ethernet_s, 1.5 * islands_s);
 }
 
-// Cephalo (arXiv 2411.01075): 1.2 times the throughput of an even split at least.
+// Cephalo (arXiv 2411.01075) reports at least 1.2 times the throughput of an even split.
 TEST(Cephalo, SequencesSharedOutBeatAnEvenSplit) {
   const double even_s = step_s("uneven-batch.yaml", {{"batch.shares", "even"}});
   const double shared_s = step_s("uneven-batch.yaml");
   EXPECT_GT(even_s, 1.2 * shared_s);
 }
 
-// And models that an even division of the training state has no room for.
+// Cephalo also fits models whose training state has no room if it is divided evenly.
 TEST(Cephalo, StateApartFromSequencesFitsALargerModel) {
   for (const char* micro : {"1", "2", "4"}) {
     EXPECT_TRUE(fails(
@@ -52,8 +53,8 @@ TEST(Cephalo, StateApartFromSequencesFitsALargerModel) {
   EXPECT_GT(even_s, 1.2 * step_s("uneven-state.yaml"));
 }
 
-// A cluster of both generations is no faster than one of the newer alone, and no slower than one of
-// the older alone if its work is divided well.
+// A cluster of two generations is no faster than one of the newer only, and no slower than one of
+// the older only if its work is divided well.
 TEST(MixedGenerations, LieBetweenTheirParts) {
   const auto of = [](const std::string& node) {
     return step_s("mixed-generations.yaml",

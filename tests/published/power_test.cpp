@@ -1,14 +1,13 @@
-// What is published of the power of training, against the power model.
+// Published power of training, compared with the power model.
 //
-// Fire-Flyer 2 (An et al., arXiv 2408.14158) says of its nodes of eight A100 PCIe that they cost
-// and draw about 60 % of what a DGX A100 does, at 83 % of its performance. Inputs: limits of the
-// GPUs from NVIDIA's data sheets, 250 and 400 W; the rest of a node is added up from its parts
-// (scenarios/library/power.yaml); prices are those of kFireFlyerUsd and kDgxUsd. None is from the
-// paper.
+// Fire-Flyer 2 (An et al., arXiv 2408.14158) states that its nodes of eight A100 PCIe cost and draw
+// about 60 % of a DGX A100, at 83 % of its performance. Our inputs are not from the paper: the
+// GPUs' limits of 250 and 400 W come from NVIDIA's data sheets, the rest of a node is summed over
+// its parts (scenarios/library/power.yaml), and prices are kFireFlyerUsd and kDgxUsd.
 //
-// POLCA (Patel et al., arXiv 2308.12908): GPUs that train reach their limit in every iteration, and
-// fall far below it when all synchronise, all nodes at once; a cap lowers the peaks and leaves the
-// troughs.
+// POLCA (Patel et al., arXiv 2308.12908): training GPUs reach their power limit in every iteration,
+// and fall far below it when they synchronise, on all nodes at once; a cap lowers the peaks and
+// leaves the troughs.
 #include <gtest/gtest.h>
 
 #include "models/power/power_report.hpp"
@@ -19,7 +18,8 @@
 namespace windtunnel {
 namespace {
 
-// Data parallel alone, gradients behind the backward pass: two phases.
+// Trains with data parallelism only, and gradients after the backward pass, which gives two power
+// phases.
 Record trained(const std::string& node, const Overrides& set = {}) {
   const std::string text =
       "name: power\nmodel: {base: llama3-8b, layers: 4}\n"
@@ -39,13 +39,15 @@ TEST(FireFlyer, ANodeDrawsSixtyPercentOfADgxA100) {
               0.6, 0.1);
 }
 
-// A DGX A100 of 320 GB was announced at 199,000 USD (NVIDIA, 14 May 2020). Of a node of PCIe cards:
-// eight of about 11,000 USD, and 22,000 for processors, memory, board and a NIC; assumed.
+// NVIDIA announced a DGX A100 of 320 GB at 199,000 USD on 14 May 2020. The price of a node of PCIe
+// cards is assumed: eight cards of about 11,000 USD, and 22,000 USD for processors, memory, board
+// and a NIC.
 constexpr const char* kDgxUsd = "199000";
 constexpr const char* kFireFlyerUsd = "110000";
 
-// Pipelines over four nodes' NICs or PCIe, gradients by HFReduce and by NCCL. The card is the die
-// of the other behind a limit of 250 W, which is a cap to the model.
+// Pipelines run over NICs of four nodes or over PCIe, and HFReduce or NCCL reduces the gradients.
+// The PCIe card has the same die as the other one with a limit of 250 W, which the model treats as
+// a cap.
 Record at_work(bool fire_flyer) {
   const std::string text =
       "name: power\nmodel: {base: llama3-8b, layers: 8}\n"
@@ -64,10 +66,10 @@ Record at_work(bool fire_flyer) {
 }
 
 // Published: 83 % of the performance for 60 % of the price and of the power; with the network, half
-// of the cost. So 72 % of energy and cost for the same work. Performance is missed by 3 %: a
-// replica has 8 micro-batches in a step of 256 sequences, behind which 6 GB/s do not hide the
-// reduction of the gradients. Their steps are not known; with four times as many sequences it would
-// be 0.81.
+// of the cost. The same work then takes 72 % of energy and cost. Performance is missed by 3 %: with
+// a step of 256 sequences a replica has 8 micro-batches, behind which 6 GB/s do not hide the
+// reduction of the gradients. The authors' batch is not known; with four times as many sequences
+// performance would be 0.81.
 TEST(FireFlyer, CostsAndDrawsAsPublishedButWorksLess) {
   const Record own = at_work(true);
   const Record dgx = at_work(false);
@@ -91,7 +93,8 @@ TEST(FireFlyer, CostsAndDrawsAsPublishedButWorksLess) {
   EXPECT_NEAR(token_usd(a, own) / token_usd(b, dgx), 0.6 / 0.83, 0.1);
 }
 
-// Every figure with an interval lies in it, whatever is unsure; what is stated is sure.
+// Every figure with an interval must lie in it, whichever input is uncertain; inputs that the
+// scenario states are certain.
 TEST(Power, IntervalsHoldTheirValue) {
   const Record record = trained("dgx-a100");
   const PowerReport& power = *record.studies.find<PowerReport>();
@@ -115,10 +118,10 @@ TEST(Power, IntervalsHoldTheirValue) {
   EXPECT_NEAR(stated.studies.find<PowerReport>()->step_J, power.step_J, 1e-9 * power.step_J);
 }
 
-// Rail-only (Wang et al., arXiv 2307.12169): 38 to 77 % of the network's price and 37 to 75 % of
-// its power less, where rails need two of three tiers, or one. The switches alone fall by 2/5 and
-// 4/5, the cables by 1/3 and 2/3, so a mix of both lies between whatever they cost; the watts are
-// those of data sheets.
+// Rail-only networks (Wang et al., arXiv 2307.12169) save 38 to 77 % of the network's price and 37
+// to 75 % of its power, if rails need two of three tiers or one. The switches alone fall by 2/5 and
+// 4/5 and the cables by 1/3 and 2/3, so that any mix of both prices lies between; watts are from
+// data sheets.
 TEST(RailOnly, CostsAndDrawsLessAsPublished) {
   const auto network = [](const char* fabric, int nodes) {
     const std::string text = fmt::format(
@@ -137,7 +140,8 @@ TEST(RailOnly, CostsAndDrawsLessAsPublished) {
              100 * (1 - rails_usd / joined_usd), 100 * (1 - rails_W / joined_W));
   EXPECT_NEAR(1 - rails_usd / joined_usd, 0.38, 0.03);
   EXPECT_NEAR(1 - rails_W / joined_W, 0.37, 0.01);
-  // One tier of 64 nodes; the Clos beside it keeps two tiers there, so half of the networks' price.
+  // 64 nodes need one tier, where the Clos network has two tiers and half of the price of the
+  // larger one.
   const auto [one_usd, one_W] = network("rail-only-h100", 64);
   fmt::print("one of three tiers: price -{:.1f} %, power -{:.1f} %\n",
              100 * (1 - 2 * one_usd / joined_usd), 100 * (1 - 2 * one_W / joined_W));
@@ -145,7 +149,7 @@ TEST(RailOnly, CostsAndDrawsLessAsPublished) {
   EXPECT_NEAR(1 - 2 * one_W / joined_W, 0.75, 0.02);
 }
 
-// Each figure of the network follows its form.
+// The network's price and power follow its topology.
 TEST(RailOnly, ThePowerStudyCountsIt) {
   const auto report = [](const char* fabric) {
     return *trained("dgx-h100",
@@ -155,13 +159,14 @@ TEST(RailOnly, ThePowerStudyCountsIt) {
   const PowerReport joined = report("full-bisection");
   const PowerReport rails = report("rail-only-h100");
   EXPECT_EQ(joined.network.switches, 12);
-  EXPECT_EQ(rails.network.switches, 4);  // rails of 32 share one two by two
+  EXPECT_EQ(rails.network.switches, 4);  // rails of 32 share a switch in pairs
   EXPECT_LT(rails.network_usd, joined.network_usd);
   EXPECT_NEAR(joined.cluster.mean_W - rails.cluster.mean_W, joined.network_W - rails.network_W,
               1e-3 * joined.network_W);
 }
 
-// POLCA: training leaves no headroom, as its peaks align: a fifth more nodes cap in every step.
+// POLCA: training leaves no headroom because its peaks coincide: a fifth more nodes are capped in
+// every step.
 TEST(Polca, TrainingLeavesNoHeadroom) {
   const Record record = trained("dgx-a100", {{"cluster.power.more_nodes", "0.2"}});
   ASSERT_TRUE(record.studies.find<PowerReport>()->row.has_value());
@@ -172,8 +177,8 @@ TEST(Polca, TrainingLeavesNoHeadroom) {
   EXPECT_TRUE(row.holds);
 }
 
-// The same nodes, each a job of its own: their troughs fill up each other's peaks, so that more
-// fit, and the more the larger the row is, up to its limit over their mean.
+// If the same nodes run separate jobs, the troughs of one job compensate for peaks of another, so
+// that more nodes fit. A larger row fits relatively more, up to its limit over their mean power.
 TEST(Polca, NodesInPhasesOfTheirOwnLeaveHeadroom) {
   const auto row = [](const char* nodes, const char* apart) {
     const Record record = trained("dgx-a100", {{"cluster.power.more_nodes", "0.2"},
@@ -194,9 +199,9 @@ TEST(Polca, NodesInPhasesOfTheirOwnLeaveHeadroom) {
   EXPECT_LT(apart.row->fitting, limit_W / apart.node.mean_W);
 }
 
-// Its GPUs multiply at 83 % of the rate of a DGX's (220 and 263 TFLOP/s in fp16, as the paper is
-// remembered), at 250 in the place of 400 W: what the default of clock_power rests on, so this is
-// no prediction. Work for work it then takes 0.59 / 0.83 of the energy.
+// Fire-Flyer's GPUs multiply at 83 % of the rate of a DGX's (220 and 263 TFLOP/s in fp16, recalled)
+// with 250 instead of 400 W. The default of clock_power was chosen by this, so that it is no
+// prediction. For the same work they take 0.59 / 0.83 of the energy.
 TEST(FireFlyer, TheCapOfAPcieCardSlowsAsPublished) {
   const Record capped = trained("dgx-a100-40", {{"cluster.power.cap_watts", "250"}});
   EXPECT_NEAR(capped.studies.find<PowerReport>()->clock, 0.83, 0.02);
@@ -231,7 +236,7 @@ TEST(Polca, ACapLowersPeaksAndLeavesTroughs) {
   EXPECT_GT(last_s, trained("dgx-a100").iteration.time_s);
 }
 
-// The energy of a step is what every GPU draws over it, added up without folding.
+// The energy of a step is the power of every GPU integrated over it, without folding.
 TEST(Energy, IsTheIntegralOverAllRanks) {
   const Record record = trained("dgx-h100");
   const PowerReport& power = *record.studies.find<PowerReport>();

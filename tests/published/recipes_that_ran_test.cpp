@@ -1,5 +1,5 @@
-// Public recipes that ran, as their software lays them out: none is refused for memory. Rows have
-// the software of their source; scenarios say what it does.
+// Public recipes that ran, with the layouts of their software: none may be refused for memory. Rows
+// name the software of their source; scenarios state its settings.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ std::vector<std::string> scenarios() {
   return files;
 }
 
-// The first word of a source: so all of one company's count as one.
+// Returns the first word of a source, so that all sources of one company count as one.
 std::string project_of(const TrainingRun& run) {
   return run.source.substr(0, run.source.find_first_of(" ,"));
 }
@@ -55,7 +55,7 @@ TEST(RecipesThatRan, NoScenarioIsRefusedForMemory) {
   }
 }
 
-// Modules in the table's column of recomputation are those of the job.
+// Modules in the table's column of recomputation must reach the job.
 TEST(RecipesThatRan, ModulesAreRead) {
   const TrainingRuns table = read_training_runs(kRows);
   using enum RecomputeModule;

@@ -1,9 +1,10 @@
-// Reinforcement learning against what others measured: how long an iteration takes with the samples
-// written on the same GPUs in turn, and on GPUs of their own beside the updates.
+// Reinforcement learning, compared with measurements of others: the time of an iteration whose
+// samples are generated on the same GPUs in turn, and on separate GPUs concurrently with the
+// updates.
 //
-// The sources do not say how long samples were. verl's median was chosen by the update of its first
-// row, the only number that was looked at; the spread, and
-// all of AReaL's, is assumed and not fitted: docs/physics/reinforcement-learning.md.
+// The sources do not state the lengths of samples. The median of verl's lengths was chosen by the
+// update time of its first row, and no other number was used; its spread, and all of AReaL's
+// lengths, are assumed and not fitted (docs/physics/reinforcement-learning.md).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -47,7 +48,8 @@ std::vector<Row> rows() {
   return all;
 }
 
-// One step off, with generation and updates as they were measured: the rest is the law of the loop.
+// With measured times of generation and updates, one step off, only the law of the loop is
+// predicted.
 TEST(RolloutRows, OneStepOffIsTheLongerOfTheTwo) {
   int compared = 0;
   for (const Row& row : rows()) {
@@ -57,11 +59,11 @@ TEST(RolloutRows, OneStepOffIsTheLongerOfTheTwo) {
     inputs.spec.output = {.median = 1001, .sigma = 0, .longest = 1001};
     inputs.engines = {{{.base_s = {0, *row.generation_s / 1000}, .capacity = 1e6}, 1}};
     inputs.token_s = *row.training_s / 1002;
-    inputs.transfer_s = 0.3;  // "under 300ms" at most of the time
+    inputs.transfer_s = 0.3;  // published: "under 300ms" most of the time
     const double ours = run_loop(inputs).period_s;
     std::printf("%-14s one step off: published %.0f s, by its phases %.0f s (%+.0f %%)\n",
                 row.system.c_str(), row.step_s, ours, 100 * (ours / row.step_s - 1));
-    // What else a step does there is not in the table.
+    // The table does not list what else a step does.
     EXPECT_GT(ours, 0.85 * row.step_s);
     EXPECT_LE(ours, row.step_s);
     ++compared;
@@ -78,8 +80,9 @@ struct System {
   int staleness = 1;
 };
 
-// Models as their configurations have them. H20: 148 TFLOP/s in bf16, 96 GB at 4.0 TB/s; H800: an
-// H100 with 200 GB/s of NVLink per direction. 512 prompts of 16 samples in both.
+// Models have the sizes of their configurations. An H20 has 148 TFLOP/s in bf16 and 96 GB at 4.0
+// TB/s; an H800 is an H100 with 200 GB/s of NVLink per direction. Both systems use 512 prompts of
+// 16 samples.
 System system_of(const Row& row) {
   const std::string qwen7 =
       "{layers: 28, hidden: 3584, heads: 28, kv_heads: 4, ffn: 18944, vocabulary: 152064, "
@@ -137,9 +140,9 @@ Record simulated(const Row& row) {
 }
 
 TEST(RolloutRows, AsynchronyGainsWhatWasMeasured) {
-  std::map<std::string, std::pair<double, double>> before;  // published, ours: of the last row
+  std::map<std::string, std::pair<double, double>> before;  // previous row: published, ours
   int compared = 0;
-  int within = 0;  // the bound that was set beforehand
+  int within = 0;  // within a bound that was set beforehand
   for (const Row& row : rows()) {
     if (row.mode == "one-step-off") continue;
     const RolloutReport report = *simulated(row).studies.find<RolloutReport>();
@@ -163,7 +166,7 @@ TEST(RolloutRows, AsynchronyGainsWhatWasMeasured) {
     ++compared;
   }
   std::printf("%d of %d within a factor of two\n", within, compared);
-  // docs/physics/reinforcement-learning.md says which misses and why.
+  // docs/physics/reinforcement-learning.md says which row is missed, and why.
   EXPECT_EQ(compared, 5);
   EXPECT_GE(within, 4);
 }

@@ -1,5 +1,5 @@
-// What papers report of sharding that sends less: our figure beside the published one. Where we
-// miss it, the test holds what is predicted, and says so.
+// What papers report of sharding with less communication, beside our figures. Where we miss a
+// figure, the test expects what is predicted, and says so.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -21,8 +21,9 @@ double sharded_step_s(const std::string& scenario, const std::string& sharding) 
   return estimate_iteration(of.job, prepare_iteration(of.job)).step_s;
 }
 
-// 18 B parameters on 384 V100 in nodes of 16 with so many ports of 100 Gb/s, one micro-batch of so
-// many tokens: Wang et al. 2023, arXiv 2306.10209, and DeepSpeed's blogs/zeropp. Layers assumed.
+// Wang et al. 2023 (arXiv 2306.10209) and DeepSpeed's blogs/zeropp train 18 billion parameters on
+// 384 V100 in nodes of 16 GPUs and `ports` ports of 100 Gb/s, with one micro-batch of `tokens`
+// tokens. The number of layers is assumed.
 std::string dgx2(int ports, int tokens) {
   return fmt::format(
       "name: dgx2\n"
@@ -40,25 +41,27 @@ double gain(int ports, int tokens) {
 }
 
 TEST(ShardHeadlines, ZeroPlusPlusOverZero3) {
-  // 100 Gb/s: up to 2.16 times, 2 on average. Missed: one NIC of sixteen V100 gets half of its rate
-  // here, as NICs behind the host do; how theirs was narrowed is not known.
+  // At 100 Gb/s the paper reports up to 2.16 times, and 2 on average. Missed: the single NIC of
+  // sixteen V100 gets half of its rate here, as NICs behind the host do; how theirs was limited is
+  // not known.
   EXPECT_NEAR(gain(1, 1024), 2.71, 0.15);
   EXPECT_NEAR((gain(1, 1024) + gain(1, 2048)) / 2, 2.5, 0.1);
-  // 400 Gb/s: 1.28 to 1.36 with 1,024 tokens, missed by 9 points; 1.24 to 1.29 with 2,048.
+  // At 400 Gb/s the paper reports 1.28 to 1.36 with 1,024 tokens, missed by 9 points, and 1.24 to
+  // 1.29 with 2,048.
   EXPECT_NEAR(gain(4, 1024), 1.45, 0.06);
   EXPECT_GT(gain(4, 2048), 1.24);
   EXPECT_LT(gain(4, 2048), 1.29);
-  // As fast at 200 Gb/s as ZeRO-3 at 800: here at most a tenth slower.
+  // In the paper it is as fast at 200 Gb/s as ZeRO-3 at 800; here it takes up to a tenth longer.
   EXPECT_NEAR(sharded_step_s(dgx2(2, 1024), kZeroPlusPlus) / sharded_step_s(dgx2(8, 1024), ""), 1.1,
               0.06);
   EXPECT_NEAR(sharded_step_s(dgx2(2, 2048), kZeroPlusPlus) / sharded_step_s(dgx2(8, 2048), ""), 1,
               0.06);
 }
 
-// Of scenarios/headlines/qsdp.yaml: Markov et al. 2023, arXiv 2302.02390. Published: up to 2.2
-// times FSDP, and about the same step at 10, 50 and 100 Gb/s. What the tokens of a sequence were is
-// not known: Composer's example has 2,048, and half of it computes half as long beside equal
-// transfers.
+// scenarios/headlines/qsdp.yaml follows Markov et al. 2023, arXiv 2302.02390, who report up to 2.2
+// times FSDP's speed, and about the same step time at 10, 50 and 100 Gb/s. They do not state the
+// length of sequences: Composer's example has 2,048 tokens; half of them would halve compute and
+// leave transfers equal.
 TEST(ShardHeadlines, QsdpOverFsdp) {
   const auto seconds = [](const Overrides& keys, const std::string& gigabits, bool quantised) {
     Overrides all = keys;
@@ -80,7 +83,7 @@ TEST(ShardHeadlines, QsdpOverFsdp) {
         "QSDP, {} tokens: {:.2f}, {:.2f}, {:.2f} at 10, 50, 100 Gb/s; itself {:.2f} times "
         "as long at 10 as at 100\n",
         keys.empty() ? 2048 : 1024, gain(keys, "10"), gain(keys, "50"), gain(keys, "100"), slower);
-    // Its gathers and reductions hide: what is left is the first gather and the last reduction.
+    // QSDP's gathers and reductions are hidden, except for the first gather and the last reduction.
     EXPECT_LT(slower, 1.2);
     EXPECT_GT(gain(keys, "10"), gain(keys, "50"));
     EXPECT_GT(gain(keys, "50"), gain(keys, "100"));
@@ -90,8 +93,8 @@ TEST(ShardHeadlines, QsdpOverFsdp) {
   EXPECT_GT(gain(halved, "10"), 2.2);
 }
 
-// GPT-NeoX 20 B on Frontier: Xu et al. 2025, arXiv 2501.04266. Four micro-batches of a sequence are
-// assumed.
+// Xu et al. 2025 (arXiv 2501.04266) train GPT-NeoX 20 B on Frontier. Four micro-batches of one
+// sequence are assumed.
 TEST(ShardHeadlines, ThreeLevelsOverZeroPlusPlus) {
   const auto seconds = [](int nodes, const std::string& node, const std::string& sharding) {
     return sharded_step_s(fmt::format("name: frontier\nmodel: gpt-neox-20b\n"
@@ -114,19 +117,20 @@ TEST(ShardHeadlines, ThreeLevelsOverZeroPlusPlus) {
       "three levels over ZeRO++: {:.2f} on 384 GCDs, {:.2f} with one rate in the node, "
       "{:.2f} at a quarter of the NICs' rate; a step {:.1f} s\n",
       gain(48, ""), gain(48, one_rate), gain(48, slow), seconds(48, "", levels));
-  // Published 1.71. The direction is right, the size is not: compute takes most of a step
-  // of ZeRO++ here, and slower NICs, where RCCL's losses would be, slow both.
+  // Published: 1.71. The direction is right, but the size is not: compute takes most of a step of
+  // ZeRO++ here, and slower NICs, which would stand for RCCL's losses, slow both.
   EXPECT_GT(gain(48, ""), 1);
   EXPECT_GT(gain(48, ""), gain(48, one_rate));
   EXPECT_GT(gain(48, slow), gain(48, ""));
   EXPECT_LT(gain(48, slow), 1.71);
-  // Efficiency of 0.94 from few nodes to 384 GCDs. Missed: ours rises by 6 %.
+  // The published efficiency from few nodes to 384 GCDs is 0.94. Missed: ours rises by 6 %.
   EXPECT_NEAR(seconds(8, "", levels) / seconds(48, "", levels), 1.057, 0.01);
 }
 
-// GPTs of 174.6 and 529.6 B under ZeRO-3 alone, of one batch whatever the GPUs: Narayanan et al.
-// 2021, arXiv 2104.04473, table 2. Their TFLOP/s count recomputation (section 3.6, equation 3). As
-// DeepSpeed of that year gathers, and, in a last column, as if a layer came at once beside kernels.
+// Narayanan et al. 2021 (arXiv 2104.04473, table 2) report GPTs of 174.6 and 529.6 billion
+// parameters under ZeRO-3 alone, with the same batch on any number of GPUs. Their TFLOP/s count
+// recomputation (section 3.6, equation 3). Layers are gathered as in DeepSpeed of that year and,
+// for comparison, as if gathering a layer cost kernels nothing.
 TEST(ShardHeadlines, Zero3OnMoreGpusOfOneBatch) {
   struct Row {
     const char* model;
@@ -162,7 +166,7 @@ TEST(ShardHeadlines, Zero3OnMoreGpusOfOneBatch) {
     EXPECT_NEAR(by_tensor, row.ours, 1.5) << row.gpus;
     const bool missed = row.gpus == 1536;  // by 26 %
     EXPECT_EQ(std::abs(by_tensor / row.published - 1) > 0.2, missed) << row.gpus;
-    EXPECT_GT(whole, 160) << row.gpus;  // without lists nothing grows with the ranks
+    EXPECT_GT(whole, 160) << row.gpus;  // tensor by tensor, time grows with ranks
   }
 }
 

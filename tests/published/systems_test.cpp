@@ -1,7 +1,7 @@
-// What published systems report, held against what the program predicts: a row of systems.yaml each
-// (its head says the form), which docs/results/systems.md prints. A figure outside its published
-// bound needs a reason and where that is from; one inside it needs none. WINDTUNNEL_UPDATE_GOLDEN=1
-// writes the page's table.
+// Compares published figures of systems with predictions. Each row of systems.yaml (its head
+// describes the form) is a figure, and docs/results/systems.md prints them. A figure outside its
+// published bound needs a reason and the reason's source; one inside needs none.
+// WINDTUNNEL_UPDATE_GOLDEN=1 writes the page's table.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ std::string word(const DocumentNode& node, std::string_view key) {
   return value == nullptr ? "" : value->text;
 }
 
-// A number that is all of the text and above zero.
+// Parses the whole text as a number above zero.
 template <class Number>
 Number positive(const std::string& text) {
   Number number = 0;
@@ -44,7 +44,7 @@ Number positive(const std::string& text) {
   return number;
 }
 
-// Keys of a row that contradict each other, or would not be read.
+// Refuses keys of a row that contradict each other, or that would not be read.
 void check_row(const DocumentNode& row) {
   const auto has = [](const DocumentNode& node, std::string_view key) {
     return node.value_of(key) != nullptr;
@@ -62,7 +62,7 @@ void check_row(const DocumentNode& row) {
   }
 }
 
-// Each key is set to what stands below it, in flow style.
+// Sets each key to the node below it, in flow style.
 Overrides overrides_of(const DocumentNode& node) {
   Overrides set;
   for (const DocumentEntry& entry : node.entries) {
@@ -92,7 +92,7 @@ double figure_of(const ScenarioText& scenario, const Overrides& set, const Figur
       figure.of(simulate(the_case, {.threads = 1, .allow_oom = true, .depth = depth})));
 }
 
-// The largest number that, set for each of these keys, is accepted and fits in memory.
+// The largest value of these keys with which the job is accepted and fits in memory.
 double largest_of(const ScenarioText& scenario, Overrides set, const DocumentNode& keys, int step) {
   const std::size_t own = set.size();
   for (const DocumentNode& key : keys.items) set.emplace_back(key.text, "");
@@ -162,7 +162,7 @@ std::vector<DocumentNode> system_rows() {
   return parse_document(read_text_file(source_path(kRows)), kRows).items;
 }
 
-// A row is judged by its numbers, and printed as a line of the page.
+// A row's predicted numbers, whether one is missed, and the line of the page.
 struct JudgedRow {
   std::vector<Measured> measured;
   bool missed = false;
@@ -203,7 +203,7 @@ JudgedRow judged(const DocumentNode& row) {
   return result;
 }
 
-// Whether a number stands in a file, as a whole.
+// Whether the file contains the number as a whole word.
 bool states(const std::string& file, const std::string& number) {
   const std::string text = read_text_file(source_path(file));
   const auto continues = [&](std::size_t at) {
@@ -244,7 +244,7 @@ TEST_P(Systems, ArePredictedWithinWhatIsPublishedOrWithAReason) {
     EXPECT_TRUE(states(held, value)) << held << " does not state " << value;
   }
   fmt::print("{}", own.line);
-  if (std::getenv("WINDTUNNEL_UPDATE_GOLDEN") != nullptr) return;  // the page is written as a whole
+  if (std::getenv("WINDTUNNEL_UPDATE_GOLDEN") != nullptr) return;  // the whole page is rewritten
   EXPECT_NE(printed_lines(read_text_file(source_path(kPage))).find(own.line), std::string::npos)
       << "not in " << kPage << ":\n"
       << own.line;

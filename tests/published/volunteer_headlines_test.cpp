@@ -1,4 +1,5 @@
-// What systems for volunteers' machines publish, against scenarios/volunteers.
+// Published results of systems for volunteers' machines; the scenarios in scenarios/volunteers must
+// come close to them.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -15,9 +16,9 @@ Record volunteers_of(const std::string& file, const Overrides& set = {}) {
   return simulate(load_case(WINDTUNNEL_SOURCE_DIR "/scenarios/volunteers/" + file, set));
 }
 
-// SWARM (arXiv 2301.11913, section 4.4): 95.8 % of the optimum where a peer goes over to the
-// slowest stage every 300 s, 82.7 % without. Its trace is not public; where joiners go without
-// rebalancing is not either, and both readings lie around the second figure.
+// SWARM (arXiv 2301.11913, section 4.4) reaches 95.8 % of the optimum if a peer moves to the
+// slowest stage every 300 s, and 82.7 % without. Its trace is not public, and neither is where
+// joining peers go without rebalancing; both possible answers give figures around the second one.
 TEST(Swarm, RebalancingComesNearTheOptimum) {
   const Record slowest = volunteers_of("swarm.yaml");
   const Record any = volunteers_of(
@@ -35,8 +36,8 @@ TEST(Swarm, RebalancingComesNearTheOptimum) {
             any.studies.find<VolunteerReport>()->unmoved_share.mean + 0.131);
 }
 
-// Learning@home (arXiv 2002.04013, section 4.1): throughput hardly depends on latency, up to 1 s,
-// where a model-parallel pipeline of one batch at a time falls.
+// Learning@home (arXiv 2002.04013, section 4.1): up to 1 s of latency hardly affects its
+// throughput, but lowers that of a model-parallel pipeline with one batch at a time.
 TEST(LearningAtHome, ManyTrainersHideTheNetwork) {
   const Record record = volunteers_of("experts.yaml");
   double near = 0;
@@ -57,9 +58,9 @@ TEST(LearningAtHome, ManyTrainersHideTheNetwork) {
   EXPECT_GT(near, 0);
 }
 
-// FusionAI (arXiv 2309.01172): 50 RTX 3080 are comparable to four H100. Not here, at any bandwidth:
-// docs/physics/volunteers.md has the reason. Held: that the link decides, and what data sheets
-// allow.
+// FusionAI (arXiv 2309.01172) calls 50 RTX 3080 comparable to four H100. Here they are slower at
+// any bandwidth, for a reason that docs/physics/volunteers.md explains. The test expects that the
+// link decides, within what data sheets allow.
 TEST(FusionAi, ConsumerGpusStayBelowFourServerGpus) {
   const double server = volunteers_of("fusionai-h100.yaml").iteration.tokens_per_s;
   double last = 0;
@@ -74,8 +75,8 @@ TEST(FusionAi, ConsumerGpusStayBelowFourServerGpus) {
   }
 }
 
-// Better is never worse, but where messages share a slow port: there the order in which they meet
-// decides (Graham's anomalies), within a few hundredths. Without that, a slower host never helps.
+// A faster host never slows a step, except if messages share a slow port: their order then decides
+// (Graham's anomalies), by a few per cent. Without shared ports a slower host never helps.
 TEST(FusionAi, AFasterHostHelpsWhereNoPortIsShared) {
   const auto step_s = [](const char* link, const char* host_share) {
     Case the_case = load_case(WINDTUNNEL_SOURCE_DIR "/scenarios/volunteers/fusionai.yaml",

@@ -1,5 +1,5 @@
-// Fine-tuning as published: memory and steps of adapters, and the memory of losses. The table of
-// docs/physics/what-is-trained.md is made of these.
+// Published fine-tuning: memory and steps of adapters, and memory of losses. The table of
+// docs/physics/what-is-trained.md consists of these.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ double step_s(const Job& job) {
   return microbatches_step_s(job, prepare_iteration(job));
 }
 
-// As Hugging Face has LLaMA: 32,000 words, no biases.
+// Hugging Face's LLaMA has 32,000 words and no biases.
 std::string llama(int layers, int hidden, int heads, int ffn) {
   return fmt::format(
       "model: {{layers: {}, hidden: {}, heads: {}, ffn: {}, vocabulary: 32000, sequence: 2048, "
@@ -51,7 +51,7 @@ std::string llama_65b() {
   return llama(80, 8192, 64, 22016);
 }
 
-// Each matrix has a pair of its own.
+// In PEFT each matrix has a pair of its own.
 constexpr const char* kAsPeft = "software: {adapter_per_product: false}";
 
 std::string one_a100(const std::string& model, int sequence, int global, int micro,
@@ -102,7 +102,7 @@ TEST(WhatIsTrained, QwenFineTuning) {
   const std::vector<FineTuning> runs = fine_tuning();
   ASSERT_EQ(runs.size(), 42U);
   const auto lora = [](const FineTuning& run) { return !is_quantised(run); };
-  // GPTQ dequantises by other kernels, which short sequences wait for.
+  // GPTQ dequantises with other kernels, which dominate for short sequences.
   const auto long_ones = [](const FineTuning& run) {
     return is_quantised(run) && run.sequence >= 4096;
   };
@@ -123,10 +123,10 @@ TEST(WhatIsTrained, QwenFineTuning) {
 
 // ---- QLoRA (arXiv 2305.14314) ----
 
-// Abstract: 65B in less than 48 GB where full fine-tuning in 16 bit takes more than 780 GB; 33B on
-// a GPU of 24 GB. Rank 64 on all matrices (appendix B.2), 16-bit adapters, gradients of 16 bit, one
-// sequence of 512 with gradient checkpointing. Adam's states are paged: those that lie on the host
-// are the difference.
+// Abstract: 65B take less than 48 GB, where full fine-tuning in 16 bits takes more than 780 GB; 33B
+// fit on a GPU of 24 GB. Adapters of rank 64 are on all matrices (appendix B.2), with 16-bit
+// weights and gradients, one sequence of 512 and gradient checkpointing. Adam's states are paged,
+// so that those on the host account for the difference.
 TEST(WhatIsTrained, QloraFits) {
   const auto allocated_GB = [](const std::string& model, const char* train) {
     const Job job = job_of(one_a100(model, 512, 16, 1,
@@ -142,14 +142,14 @@ TEST(WhatIsTrained, QloraFits) {
   EXPECT_LT(allocated_GB(llama_33b(), qlora).first, 24);
 }
 
-// Section 2: of 7B with adapters of 0.2 % of its weights (26 MB) the base takes 5,048 MB. Theirs
+// Section 2: the base of 7B takes 5,048 MB with adapters of 0.2 % of its weights (26 MB). Theirs
 // has embeddings and head in fp32 and keeps 16-bit copies; matrices in 4 bits are two thirds of it.
 TEST(WhatIsTrained, AQuantisedBase) {
   const Job job =
       job_of(one_a100(llama_7b(), 512, 16, 1, "train: {adapter: {kind: qlora, rank: 2}}"));
   const ChunkCost chunk = chunk_costs(job).front();
   const double base_MB = 2 * chunk.frozen_parameters / 1e6;
-  const double embeddings_MB = 2 * 32000 * 4096 * 2 / 1e6;  // both, 16 bit
+  const double embeddings_MB = 2 * 32000 * 4096 * 2 / 1e6;  // both matrices in 16 bits
   EXPECT_NEAR(base_MB, 6.476e3 * kNf4Bytes + embeddings_MB, 0.01 * base_MB);
 }
 
@@ -163,9 +163,9 @@ std::string gpt3(const std::string& rest) {
          rest;
 }
 
-// 43.1 tokens/s a V100 over 32.5: 1.33, which is what three passes are of four, the weights'
-// gradients being left out. How many GPUs there were is not said; in the layout assumed here tp's
-// collectives, which both have, leave 1.19.
+// LoRA trains 43.1 tokens/s per V100 instead of 32.5, which is 1.33: three passes instead of four,
+// without weight gradients. The number of GPUs is not stated; in the layout assumed here both need
+// tp's collectives, and 1.19 is left.
 TEST(WhatIsTrained, LoraIsFaster) {
   const double full_s = step_s(job_of(gpt3("")));
   const double lora_s =
@@ -174,8 +174,8 @@ TEST(WhatIsTrained, LoraIsFaster) {
   EXPECT_LT(full_s / lora_s, 4.0 / 3);
 }
 
-// 350 GB of memory, of 1.2 TB: 16-bit weights are all that is left of the state, which full
-// fine-tuning has three more times over (fp16 weights and gradients, Adam's moments: 7 B).
+// LoRA takes 350 GB of 1.2 TB: of the state only 16-bit weights are left, where full fine-tuning
+// holds 7 B more per parameter (gradients and Adam's moments).
 TEST(WhatIsTrained, LoraHoldsTheWeights) {
   double lora_GB = 0;
   const Job job = job_of(gpt3("train: {adapter: {kind: lora, rank: 4, on: [q, v]}}\n"));
@@ -187,8 +187,8 @@ TEST(WhatIsTrained, LoraHoldsTheWeights) {
 
 // ---- MeZO (arXiv 2305.17333), abstract ----
 
-// On one GPU of 80 GB two forward passes train 30B, a backward pass with Adam 2.7B; models are
-// OPT's, tasks of some 400 tokens.
+// On one GPU of 80 GB two forward passes train 30B, and a backward pass with Adam 2.7B. The models
+// are OPT's, and tasks have some 400 tokens.
 TEST(WhatIsTrained, ForwardPassesFitMore) {
   const auto fits = [](int layers, int hidden, int heads, const char* train) {
     const std::string model = fmt::format(
@@ -206,8 +206,8 @@ TEST(WhatIsTrained, ForwardPassesFitMore) {
 
 // ---- LoRA-FA (arXiv 2308.03303) ----
 
-// Up to 1.4 times less memory than LoRA. As PEFT runs LoRA: dropout, all matrices, no
-// recomputation; model and batch are those of 7B on one GPU of 80 GB, the most sequences of 1,024
+// LoRA-FA takes up to 1.4 times less memory than LoRA. LoRA is run as in PEFT: dropout, all
+// matrices, no recomputation. The model is 7B on one GPU of 80 GB, with the most sequences of 1,024
 // that fit.
 TEST(WhatIsTrained, LoraFaTakesLess) {
   double most = 0;
@@ -225,7 +225,7 @@ TEST(WhatIsTrained, LoraFaTakesLess) {
   EXPECT_NEAR(most, 1.4, 0.14);
 }
 
-// Section 1: inputs of all LoRA layers of 65B, 4 sequences of 2,048, are more than 50 GB.
+// Section 1: the inputs of all LoRA layers of 65B take more than 50 GB for 4 sequences of 2,048.
 TEST(WhatIsTrained, InputsOfLoraLayers) {
   const auto activations = [](const char* kind) {
     return chunk_costs(job_of(one_a100(llama_65b(), 2048, 4, 4,
@@ -235,14 +235,14 @@ TEST(WhatIsTrained, InputsOfLoraLayers) {
         .activation_bytes;
   };
   const double spared_GB = (activations("lora") - activations("lora-fa")) / 1e9;
-  // Those of the projection stay, as fused attention reads them.
+  // The projection's inputs are not saved, because fused attention reads them.
   const double projection_GB = 80.0 * 4 * 2048 * 8192 * 2 / 1e9;
   EXPECT_GT(spared_GB + projection_GB, 50);
 }
 
 // ---- contrastive losses: Inf-CL (arXiv 2410.17243), tables 1, 2 and 4 ----
 
-// CLIP's ViT-L/14: its vision tower, embeddings of 768.
+// CLIP's ViT-L/14 is represented by its vision tower, with embeddings of 768.
 Job clip(int gpus, double batch, const char* form, int width = 768) {
   return job_of(fmt::format(
       "name: a\nmodel: {{layers: 24, hidden: 1024, heads: 16, ffn: 4096, vocabulary: 1000, "
@@ -257,7 +257,7 @@ double loss_GiB(const Job& job) {
   return head_activations(job).transient / 1073741824.0;
 }
 
-// OpenCLIP's local loss.
+// The loss is OpenCLIP's local loss.
 TEST(WhatIsTrained, WholeSimilarities) {
   struct Row {
     int gpus;
@@ -275,8 +275,8 @@ TEST(WhatIsTrained, WholeSimilarities) {
   }
 }
 
-// 4 M sequences on 8 A800 and 12 M on 32 fit in 80 GB by tiles on a ring, and not with whole
-// similarities, of which 184k and 368k are the most.
+// In tiles on a ring, 4 M sequences fit in 80 GB on 8 A800, and 12 M on 32. With whole similarities
+// at most 184k and 368k fit.
 TEST(WhatIsTrained, TilesOnARingFit) {
   constexpr double kKilo = 1024;
   const auto fits = [](const Job& job) {

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A frame has media queries of its own, and the scheme of its style.
+// A frame evaluates media queries by its own width, and has the colour scheme of its style.
 struct Frame {
   int width;
   const char* mode;  // light, dark, or paper
@@ -142,7 +142,8 @@ Screenshot Browser::screenshot(const std::string& html, int width, int height) {
       run(html, fmt::format("--screenshot={}", file.string()), width, height);
   std::ifstream in(file, std::ios::binary);
   const std::string png{std::istreambuf_iterator<char>(in), {}};
-  // Signature, then the chunk IHDR that begins with width and height, big-endian.
+  // A PNG file has its signature, then the chunk IHDR, which begins with width and height,
+  // big-endian.
   if (png.size() < 24 || !png.starts_with("\x89PNG\r\n") || png.substr(12, 4) != "IHDR") {
     ADD_FAILURE() << "no PNG file: " << output.substr(0, 2000);
     return {};

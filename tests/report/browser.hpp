@@ -1,5 +1,5 @@
-// Headless Chromium on a page in a file of its own folder. Tests are skipped where it is not
-// installed.
+// Opens a page in headless Chromium, as a file in a folder of its own. Tests are skipped where
+// Chromium is not installed.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,11 +12,11 @@ namespace windtunnel {
 struct Screenshot {
   int width = 0;
   int height = 0;
-  size_t bytes = 0;  // of the PNG file: an empty page compresses to almost nothing
+  size_t bytes = 0;  // size of the PNG file; an empty page compresses to almost nothing
 };
 
-// Its path. Empty where it is not installed, which fails the test where CI is set: `./dev test`
-// installs it, and where nobody looks at what was skipped it must not be missing.
+// The path of Chromium; empty if it is not installed. That fails the test if CI is set, because
+// `./dev test` installs it and in CI nobody looks at skipped tests.
 std::string chromium_program();
 
 class Browser : public ::testing::Test {
@@ -24,19 +24,19 @@ class Browser : public ::testing::Test {
   void SetUp() override;
   void TearDown() override;
 
-  // Standard output and the log of the page's console. `probe` is a script that runs behind the
+  // Returns the page's DOM, and the log of its console. `probe` is a script that runs after the
   // page's own.
   std::string dump_dom(const std::string& html, const std::string& probe = "");
-  // The same of a page that draws all that it has, without an error.
+  // Returns the same, and expects that the page draws everything without an error.
   std::string ready_dom(const std::string& html, const std::string& probe = "");
-  // Draws the page 1440, 1024 and 420 pixels wide, light and dark, and on paper at once, and
-  // expects of each: no error on the console, all charts drawn and told in words, and none of the
-  // faults that page_faults.js finds.
+  // Draws the page 1440, 1024 and 420 pixels wide, light and dark, and on paper, all at once.
+  // Expects no error on the console, that all charts are drawn and described in words, and none of
+  // the faults that page_faults.js finds.
   void expect_fits(const std::string& html);
   Screenshot screenshot(const std::string& html, int width, int height);
 
  private:
-  // What Chromium prints.
+  // Runs Chromium and returns its output.
   std::string run(const std::string& html, const std::string& options, int width, int height);
 
   std::filesystem::path folder_;

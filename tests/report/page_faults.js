@@ -18,7 +18,7 @@ function channelsOf(page) {
   };
 }
 
-// Of one colour over another that is opaque.
+// Returns the colour seen if a transparent colour lies over an opaque one.
 const over = ([r, g, b, a], ground) => [r, g, b].map((c, i) => a * c + (1 - a) * ground[i]);
 
 function contrast(one, other) {
@@ -34,7 +34,8 @@ const said = (text) => text.trim().slice(0, 40);
 const named = (e) => `${e.tagName}.${e.className} ${said(e.textContent)}`;
 const shown = (e) => e.checkVisibility({ opacityProperty: true, visibilityProperty: true });
 
-// What stands behind an element: the grounds of those that it is in.
+// Returns the colour behind an element: the grounds of all elements that contain it, one over the
+// other.
 function groundOf(page, element, channels) {
   const grounds = [];
   for (let e = element; e; e = e.parentElement) {
@@ -171,7 +172,7 @@ function figureFaults(page) {
   return faults;
 }
 
-// As on paper: the rules of print hold, those of a screen do not.
+// Applies the rules of print instead of those of a screen, as on paper.
 function print(page) {
   for (const sheet of page.document.styleSheets) {
     for (const { media } of [...sheet.cssRules].filter((rule) => rule.media)) {

@@ -32,7 +32,7 @@ class Builder {
     }
   }
 
-  // GPipe: all forwards down the pipeline, then all backwards up.
+  // In GPipe all forward passes run down the pipeline, then all backward passes run up.
   void build() {
     std::vector<double> free_s(pp_, 0.0);
     for (int mb = 0; mb < m_; ++mb) {
@@ -77,7 +77,7 @@ class Builder {
     return plan_.classes[rank].tasks.back();
   }
 
-  // Posted at time 0, as receives are; returns when it has arrived.
+  // Adds a message whose receive is posted at time 0; returns the time of its arrival.
   double message(int from, int to, int tag, double start_s) {
     const double end_s = start_s + kMessage_s;
     Task& send = add(from, TaskKind::send, "send", tag, Category::pp, start_s, end_s);
@@ -131,7 +131,7 @@ std::vector<TierReport> sample_tiers() {
   return {near, far};
 }
 
-// From 1 min to 4 h; the best simulated interval is longer than those of the formulas.
+// The intervals are from 1 min to 4 h; the best simulated one is longer than the formulas'.
 IntervalReport sample_interval() {
   IntervalReport report;
   report.tier = "storage";

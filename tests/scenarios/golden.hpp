@@ -1,4 +1,4 @@
-// Comparison of a text with a file of the source tree, as a rule under tests/scenarios/golden. With
+// Compares texts with files of the source tree, mostly under tests/scenarios/golden. With
 // WINDTUNNEL_UPDATE_GOLDEN=1 in the environment the file is written instead: read the difference
 // before committing it.
 #pragma once
@@ -19,7 +19,7 @@ inline std::string source_path(const std::string& path) {
   return std::string(WINDTUNNEL_SOURCE_DIR) + "/" + path;
 }
 
-// The committed file at `path` of the source tree holds `text`.
+// Expects that the committed file `name` of the source tree contains `text`.
 inline void expect_file(const std::string& name, const std::string& text) {
   const std::string path = source_path(name);
   if (const char* update = std::getenv("WINDTUNNEL_UPDATE_GOLDEN"); update && *update == '1') {

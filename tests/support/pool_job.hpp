@@ -1,5 +1,5 @@
-// A small job on two kinds of node, the second at half the speed in every respect: 2 nodes of 4
-// GPUs each, 2 stages of 4 replicas of 2 ranks.
+// This small job runs on two kinds of node, the second at half the speed in every respect: 2 nodes
+// of 4 GPUs each, 2 stages of 4 replicas of 2 ranks.
 #pragma once
 
 #include "tests/support/small_job.hpp"

@@ -6,7 +6,7 @@
 
 namespace windtunnel {
 
-// t = fixed_s + flop_s flops + byte_s bytes.
+// The law is t = fixed_s + flop_s flops + byte_s bytes.
 inline KernelLaw line_of(const char* key, double fixed_s, double flop_s, double byte_s) {
   KernelLaw law;
   law.key = key;
@@ -16,7 +16,7 @@ inline KernelLaw line_of(const char* key, double fixed_s, double flop_s, double 
   return law;
 }
 
-// t = fixed_s + byte_s bytes, as a curve over bytes.
+// The law is t = fixed_s + byte_s bytes, as a curve over bytes.
 inline KernelLaw curve_of(const char* key, double fixed_s, double byte_s) {
   KernelLaw law;
   law.key = key;

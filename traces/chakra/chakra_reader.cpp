@@ -16,7 +16,7 @@
 namespace windtunnel {
 namespace {
 
-// comm_size of a gather is the share of one rank.
+// Multiplies the bytes of gathers by the number of ranks, because comm_size is one rank's share.
 void scale_gathers(Plan& plan) {
   for (RankClass& owner : plan.classes) {
     for (Task& task : owner.tasks) {
@@ -32,7 +32,7 @@ void scale_gathers(Plan& plan) {
 ChakraImport read_chakra(std::vector<std::string> files, const ChakraProgress& progress,
                          const std::function<void(int ranks)>& check_ranks) {
   if (files.empty()) throw Error("no trace to read");
-  // The order of the arguments must not matter.
+  // Sorts the files, so that the result does not depend on the order of the arguments.
   std::sort(files.begin(), files.end(), [](const std::string& a, const std::string& b) {
     return std::pair(rank_of_name(a), a) < std::pair(rank_of_name(b), b);
   });

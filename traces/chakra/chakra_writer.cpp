@@ -122,7 +122,7 @@ class TaskWriter {
     return all;
   }
 
-  // Appends a node of nodes(), which another member of the class may have written.
+  // Appends a node that was written for another member of the class, with this member's attributes.
   void append(TaskIndex t, std::int32_t member, const NodeBytes& node, std::string& bytes) {
     own_.Clear();
     add_standard(t, member, *own_.mutable_attr());
@@ -137,7 +137,7 @@ class TaskWriter {
   }
 
  private:
-  // Everything before the standard attributes, but for the order of the stream.
+  // The part of a node before the standard attributes, except the order of the stream.
   chakra::Node node_of(TaskIndex t) const {
     const Task& task = owner_.tasks[t];
     chakra::Node node;
@@ -150,7 +150,7 @@ class TaskWriter {
     return node;
   }
 
-  // What the standard attributes do not say.
+  // Attributes of our own, for properties that the standard attributes do not express.
   std::string own_attributes(chakra::Node node, TaskIndex t, std::int32_t member) const {
     add_standard(t, member, *node.mutable_attr());
     chakra::Node own;

@@ -131,7 +131,7 @@ class PlanMerger {
     }
   }
 
-  // The ranks of the files, those that files mention, and those of groups that communicate.
+  // Counts the ranks of the files, those that files mention, and those of communicating groups.
   int foreign_ranks() const {
     int ranks = std::max(ranks_, file_of_rank_.rbegin()->first + 1);
     bool told = ranks_ > 0;
@@ -151,8 +151,9 @@ class PlanMerger {
     return told ? ranks : tiled_ranks(ranks);
   }
 
-  // If some of the ranks below `least` have no file: the smallest number of ranks from `least` on
-  // that shifted copies of every group in use tile, or `least` where none is found.
+  // The number of ranks of the whole job. If all ranks below `least` have files, it is `least`.
+  // Otherwise it is the smallest number from `least` on for which shifted copies of each used group
+  // cover every rank once; `least` if there is none.
   int tiled_ranks(int least) const {
     constexpr int kMostTried = 4096;
     if (static_cast<std::size_t>(least) == file_of_rank_.size()) return least;
@@ -290,7 +291,7 @@ class PlanMerger {
     std::int32_t number = 0;
     const char* end = name.data() + name.size();
     const auto parsed = std::from_chars(name.data(), end, number);
-    // "01" would be a second name of "1", and leave another group without a name.
+    // Only canonical numbers count: "01" would be a second name of group "1".
     if (parsed.ec != std::errc() || parsed.ptr != end || number < 1 ||
         number > std::ssize(plan_.groups) || name != std::to_string(number)) {
       throw Error(

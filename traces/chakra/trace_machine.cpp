@@ -14,8 +14,8 @@
 namespace windtunnel {
 namespace {
 
-// The slowest of the groups that members of a class have for the task: as flows each group is
-// considered alone, in closed form with the other groups that run the task at the same time.
+// The slowest shape among the groups of the class's members. If the collective does not run as
+// flows, the shape includes contention with the other groups that run the task at the same time.
 GroupShape shape_of(const RankClass& owner, const Task& task, bool flows, const Plan& plan,
                     const Cluster& cluster, GroupShapes& shapes) {
   std::set<std::int32_t> seen;

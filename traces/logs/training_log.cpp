@@ -123,10 +123,11 @@ class ProgressBar {
       const double kept_s = (1 - newest) * mean_s_ * steps_;
       steps_ = newest * over + (1 - newest) * steps_;
       step_s = (mean_s * steps_ - kept_s) / (newest * over);
-      // Printed numbers are rounded: for steps much shorter than the mean nothing may remain.
+      // Because printed numbers are rounded, nothing may remain for steps much shorter than the
+      // mean.
       if (step_s <= 0) step_s = mean_s;
     } else {
-      // The first update of the run; or, in a log that begins later, earlier steps are taken to be
+      // This is the log's first update. If it is not the run's first, earlier steps are taken to be
       // equal.
       steps_ = step.iteration == 1 ? newest : 1;
     }
@@ -335,8 +336,8 @@ std::string no_pace_text(std::string_view head) {
       if (is_pace(form.quantity)) paces.emplace_back(form.called);
     }
     return fmt::format(
-        "no column contains the time of a step; besides `step` one of these columns is needed: {} "
-        "(step_time is in seconds)",
+        "no column contains the time of a step; in addition to `step`, one of these columns is "
+        "needed: {} (step_time is in seconds)",
         fmt::join(paces, ", "));
   }
   std::vector<std::string_view> known;

@@ -24,7 +24,7 @@ class RowCells {
   std::string text(std::string_view column) const {
     return std::string(trimmed(table_.text(row_, table_.column(column))));
   }
-  // The cell of an optional column.
+  // Returns "" if the table lacks the column.
   std::string optional_text(std::string_view column) const {
     return table_.has(column) ? text(column) : std::string();
   }

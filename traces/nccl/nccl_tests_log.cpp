@@ -55,7 +55,7 @@ size_t behind_label(std::string_view line) {
   return colon == std::string_view::npos || colon > at + 11 ? 0 : colon + 1;
 }
 
-// The columns of one half of the table, by position in a line; 0: missing.
+// A half (out of place or in place) has these columns, by position in a line; 0: missing.
 struct Half {
   size_t time = 0, algbw = 0, busbw = 0, wrong = 0;
 };
@@ -153,7 +153,7 @@ class LogReader {
     }
   }
 
-  // "#  Rank  0 Group  0 Pid  6899 on host device  0 [0000:04:00] NVIDIA H100 80GB HBM3"
+  // Reads "#  Rank  0 Group  0 Pid  6899 on host device  0 [0000:04:00] NVIDIA H100 80GB HBM3".
   void read_rank(std::string_view line, const std::vector<Token>& tokens, size_t group_at) {
     const auto rank = number_of(tokens, 2, "a rank");
     if (!ranks_.insert(rank).second) {

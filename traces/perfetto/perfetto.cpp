@@ -114,7 +114,7 @@ class Writer {
     write_activations(entry);
   }
 
-  // Activations alive on the GPU, as a counter track.
+  // Writes a counter track of the activation bytes alive on the GPU.
   void write_activations(int entry) {
     const RankTimeline& rank = timeline_.ranks[entry];
     const RankClass& owner = class_of(entry);

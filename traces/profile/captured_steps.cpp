@@ -24,8 +24,8 @@ double last_end(const RankProfile& profile) {
   return end_s;
 }
 
-// From the first kernel launched within an annotation to that of the next one; the last step lasts
-// to the end of its own work.
+// A step lasts from the first kernel launched within its annotation to that of the next one; the
+// last step lasts to the end of its own work.
 std::vector<StepWindow> annotated_windows(const RankProfile& profile) {
   std::vector<StepWindow> windows;
   for (const StepSpan& span : profile.steps) {
@@ -47,9 +47,9 @@ std::vector<StepWindow> annotated_windows(const RankProfile& profile) {
   return windows;
 }
 
-// Steps end after each run of the optimizer's kernels. Kernels between two of them (norms, scales)
-// belong to the run, unless a matrix product ends it. What follows the last one belongs to the next
-// step, whose forward begins with an embedding or a norm.
+// Steps end after each run of the optimizer's kernels. Kernels between two optimizer kernels
+// (norms, scales) belong to the run, unless a matrix product ends it. Work after the last optimizer
+// kernel belongs to the next step, whose forward begins with an embedding or a norm.
 std::vector<StepWindow> guessed_windows(const RankProfile& profile) {
   std::vector<double> starts = {profile.work.front().start_s};
   double behind_s = kNotLaunched;  // start of the work after the optimizer's last kernel
@@ -75,7 +75,7 @@ std::vector<StepWindow> guessed_windows(const RankProfile& profile) {
   return windows;
 }
 
-// Numbers of running kernels between two events.
+// Counts the kernels that run between two events.
 struct Running {
   int compute = 0;
   int copies = 0;

@@ -67,7 +67,7 @@ std::vector<double> issue_times(const RankProfile& profile);
 // kernel.
 void leave_out_side_copies(const RankProfile& profile, std::vector<std::size_t>& work);
 
-// The step with the median time (of an even number, the longer of the middle two).
+// Returns the step with the median time; for an even count, the longer of the middle two.
 const CapturedStep& median_step(std::span<const CapturedStep> steps);
 
 }  // namespace windtunnel

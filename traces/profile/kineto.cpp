@@ -83,7 +83,7 @@ constexpr Key kKeys[] = {
     {Zone::event, "ts", Field::start},
     {Zone::event, "dur", Field::duration},
     {Zone::event, "args", Field::arguments},
-    // For the GPU's events this is a stream, which is not used.
+    // "tid" is the host's thread; in events of the GPU it is a stream and is not used.
     {Zone::event, "tid", Field::thread},
     {Zone::arguments, "correlation", Field::correlation},
     {Zone::arguments, "stream", Field::stream},

@@ -73,7 +73,7 @@ class NsightReader {
     }
   }
 
-  // By default nsys records each CUDA graph as one span without its kernels.
+  // By default nsys records a CUDA graph as one span, and its kernels are lost.
   void refuse_graphs() {
     const std::string table = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
     if (!database_.has_table(table)) return;

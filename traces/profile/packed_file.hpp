@@ -49,7 +49,7 @@ class PackedFile {
   std::uint64_t line_start_ = 0;  // start of the last line that began before the block
 };
 
-// The bytes as a pair of iterators.
+// The JSON parser reads the unpacked bytes through this pair of iterators.
 class PackedBytes {
  public:
   using iterator_category = std::input_iterator_tag;

@@ -16,9 +16,9 @@ namespace windtunnel {
 namespace {
 
 constexpr double kLongest_us = 1e13;  // four months
-// Per GiB of a file that may be in memory.
+// The limits of bytes, works and launches are per GiB of a file that may be in memory.
 constexpr std::size_t kMostKeptBytes = std::size_t{256} << 20U;
-// A step of a large model has 100,000, each with one or more calls of the runtime.
+// A step of a large model has 100,000 kernels, each with one or more calls of the runtime.
 constexpr std::size_t kMostWork = 5'000'000;
 constexpr std::size_t kMostLaunches = 4 * kMostWork;
 constexpr std::size_t kMostSteps = 100'000;
@@ -130,7 +130,8 @@ void ProfileMaker::add_span(const ProfileEvent& event) {
   if (!event.marks_step && !event.name.starts_with(kStep)) {
     const std::optional<NamedPass> pass = pass_of_range(event.name);
     if (!pass || event.kind == EventKind::gpu_span) return;
-    // So many are ranges of single modules, not passes; passes can then be found from threads.
+    // More ranges than this must be single modules, not passes, and passes are then found from
+    // threads.
     if (profile.passes.size() >= kMostPasses) return;
     profile.passes.push_back({*pass, event.start_us, event.start_us + event.duration_us});
     return;
@@ -151,7 +152,7 @@ void ProfileMaker::add_work(const ProfileEvent& event) {
   }
   check_count(profile.work.size(), kMostWork, "kernels");
   GpuWork work;
-  work.start_s = event.start_us;  // until take()
+  work.start_s = event.start_us;  // microseconds until take()
   work.end_s = event.start_us + event.duration_us;
   work.name = name_of(event.name);
   work.stream = static_cast<std::int32_t>(event.stream);

@@ -8,7 +8,7 @@
 
 namespace windtunnel {
 
-// True for PyTorch's .json and .json.gz, and Nsight Systems' .sqlite.
+// Accepts PyTorch's .json and .json.gz, and Nsight Systems' .sqlite.
 bool is_profile(const std::string& path);
 
 // Whether a file accepted by is_profile() can be one; a plain .json is checked by its beginning.

@@ -193,7 +193,7 @@ class TaskMaker {
     }
   }
 
-  // Several nodes if a kernel carries parallel messages.
+  // Returns several nodes if a kernel carries parallel messages.
   std::vector<StandardNode> nodes_of(const GpuWork& work) const {
     const CommunicationCall* call =
         work.call < 0 ? nullptr : &profile_.calls[static_cast<std::size_t>(work.call)];

@@ -88,7 +88,7 @@ struct RankProfile {
   std::vector<GpuWork> work;             // by start_s
   std::vector<CommunicationCall> calls;  // distinct ones
   std::vector<ProcessGroup> groups;
-  // The program's annotations, on the host's clock; empty: none.
+  // The program marks its steps with these spans, in the host's time; empty: it marks none.
   std::vector<StepSpan> steps;
   std::vector<PassSpan> passes;  // annotated passes
 };

@@ -58,8 +58,7 @@ bool has_both(const std::vector<Part>& parts) {
   return has(true) && has(false);
 }
 
-// The thread of the program's loop: the one with the step's range, else the one that launches
-// first.
+// Returns the thread of the training loop: the one that marks the step, else the first to launch.
 int main_thread(const RankProfile& profile, const CapturedStep& step,
                 const std::vector<std::size_t>& kernels) {
   const auto launches = [&](int thread) {
@@ -88,7 +87,7 @@ std::vector<Part> parts_by_threads(const RankProfile& profile, const CapturedSte
   return parts;
 }
 
-// Whether most kernels share a launch with others.
+// Whether most kernels share a launch with others, as in a CUDA graph.
 bool is_graph(const RankProfile& profile, const std::vector<std::size_t>& kernels) {
   std::map<double, std::size_t> of_launch;
   for (const std::size_t i : kernels) {

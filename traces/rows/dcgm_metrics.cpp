@@ -19,8 +19,9 @@ namespace {
 
 constexpr std::string_view kLast = "DCGM_FI_DEV_XID_ERRORS";
 constexpr std::string_view kCount = "DCGM_EXP_XID_ERRORS_COUNT";
-constexpr double kUsualWindow_s = 300;  // of kCount: github.com/NVIDIA/dcgm-exporter, pull 239
-constexpr double kLatest_s = 1e11;      // larger times are in milliseconds
+// The default window of kCount is from github.com/NVIDIA/dcgm-exporter, pull 239.
+constexpr double kUsualWindow_s = 300;
+constexpr double kLatest_s = 1e11;  // larger times are in milliseconds
 constexpr int kLargestXid = 999'999;
 
 struct Series {

@@ -32,7 +32,7 @@ constexpr std::string_view kForms =
     "sacctmgr -P show event; a kernel log with Xids (NVRM: Xid); or Prometheus samples of "
     "DCGM_FI_DEV_XID_ERRORS";
 
-// A cluster's own records, by what stands in them; the first that says so reads the file.
+// Readers of a cluster's own records. The first one that recognises the text reads it.
 struct RecordForm {
   bool (*is)(std::string_view text);
   std::vector<FaultLog> (*read)(std::string_view text, const std::string& file,

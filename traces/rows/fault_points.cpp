@@ -17,12 +17,12 @@
 namespace windtunnel {
 namespace {
 
-// What a cell must contain, unless it is empty.
+// What a cell must contain if it is not empty.
 enum class Holds {
   prose,    // anything
   words,    // numbers or not
-  number,   // one above 0 at least
-  measured  // one at least, and is not empty
+  number,   // at least one number, which must be above 0
+  measured  // at least one number; the cell may not be empty
 };
 
 struct CellColumn {

@@ -74,10 +74,11 @@ std::vector<FaultLog> fault_logs_of(ClusterRecords records, const FaultLog& head
   if (head.nodes == 0) {
     const int named = static_cast<int>(number_of.size());
     nodes.nodes = std::max(named, records.fewest_nodes);
-    const std::string which = named == nodes.nodes
-                                  ? fmt::format("those named in {}", records.named_in)
-                                  : fmt::format("as many as ran jobs at the same time; {} name {}",
-                                                records.named_in, named);
+    const std::string which =
+        named == nodes.nodes
+            ? fmt::format("the nodes named in {}", records.named_in)
+            : fmt::format("the number of nodes that ran jobs at the same time; {} name {}",
+                          records.named_in, named);
     nodes.notes.emplace_back("nodes", which + "; state the true number with --nodes");
   }
   if (head.span_s == 0) {

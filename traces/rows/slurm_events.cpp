@@ -73,8 +73,8 @@ constexpr auto kNodeStates = std::to_array<NodeState>({
     {"UNKNOWN", Service::up},
 });
 
-// This parses "DOWN*", "IDLE+DRAIN", "drained". With several words, planned overrides lost, and
-// lost overrides drained.
+// Reads "DOWN*", "IDLE+DRAIN", "drained". If there are several words, the worst state wins: planned
+// before lost before drained.
 Service service_of(const SlurmTable& table, const SlurmTable::Row& row, std::size_t column) {
   std::string text(trimmed(row.cells[column]));
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::toupper(c); });

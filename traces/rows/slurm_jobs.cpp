@@ -127,7 +127,7 @@ class JobReader {
     return nodes;
   }
 
-  // Also notes that there are such nodes.
+  // Reads the cell's list of nodes, and adds its nodes to those of the cluster.
   JobNodes nodes_of(const SlurmTable::Row& row, std::size_t column) {
     const std::string_view list = trimmed(row.cells[column]);
     const auto [known, is_new] = lists_.try_emplace(std::string(list));

@@ -96,7 +96,7 @@ class CsvScanner {
   int line_ = 1;
 };
 
-// Parses the whole text as a number of type T.
+// Returns a number only if the whole text is one.
 template <typename T>
 std::optional<T> parse_whole(std::string_view text) {
   text = trimmed(text);

@@ -16,7 +16,7 @@
 namespace windtunnel {
 namespace {
 
-// Only reads and writes: mounted storage may not support permissions.
+// Copies with plain reads and writes, because mounted storage may not support setting permissions.
 std::error_code copied(const std::string& from, const std::string& to) {
   errno = 0;
   std::ifstream in(from, std::ios::binary);

@@ -1,4 +1,4 @@
-// Helpers for text from files and users.
+// These read and write text of files and users.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@ namespace windtunnel {
 // Reads a whole file of up to kLargestWhole_bytes.
 std::string read_file(const std::string& path);
 
-// The location of the byte at `offset`.
+// Converts a byte offset into a line and column.
 Location place_of(std::string_view text, const std::string& file, std::size_t offset);
 
 // Whether `text` contains `part`, ignoring case (ASCII).
 bool contains_text(std::string_view text, std::string_view part);
 
-// Only letters and digits, in lower case: "Qwen3_30B_a3B" and "qwen3-30b-a3b" become equal.
+// Keeps letters and digits in lower case: "Qwen3_30B_a3B" and "qwen3-30b-a3b" become equal.
 std::string plain_name(std::string_view text);
 
 std::string_view trimmed(std::string_view text);  // without blanks and tabs at both ends

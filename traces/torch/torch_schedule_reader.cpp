@@ -38,7 +38,7 @@ std::vector<std::string_view> split(std::string_view text, char at) {
   }
 }
 
-// Parses text to rows of actions, and rows to a schedule.
+// Reads text into rows of actions, and rows into a schedule.
 class TorchReader {
  public:
   TorchReader(std::string_view text, const std::string& file) {

@@ -98,7 +98,7 @@ TextTable parameters_table(const RunFit& fit, const Calibration& base) {
   return table;
 }
 
-// A warning about values outside their priors; empty: none.
+// Returns a warning if fitted values lie outside their priors, otherwise "".
 std::string outside_text(const RunFit& fit) {
   std::vector<std::string_view> outside;
   for (const FittedParameter& each : fit.fitted) {

@@ -40,7 +40,7 @@ struct FitPoints {
   std::map<std::string, int> other_environments;  // points
 };
 
-// The value of an option for log `i`.
+// An option given once holds for all logs, otherwise it has one value per log.
 std::string of_log(const std::vector<std::string>& said, size_t i, size_t logs,
                    const char* option) {
   if (said.empty()) return "";
@@ -177,9 +177,9 @@ std::map<std::string, Residuals> residuals_of(const std::vector<ScoredRow>& poin
   return found;
 }
 
-// Whether points limited by bandwidth deviate from such a calibration: those from 64 MB on, or from
-// 1 MB on if there are none, or all. (With smaller points, latencies shorter than predicted could
-// hide links at half their bandwidth.)
+// Whether points limited by bandwidth deviate from such a calibration: points from 64 MB on, or
+// from 1 MB on if there are none, or all. (With smaller points, latencies shorter than predicted
+// could hide links at half their bandwidth.)
 NetworkPace pace_of_points(const std::vector<ScoredRow>& points, const Calibration& calibration) {
   std::vector<double> ratios;
   for (const double least_bytes : {64e6, 1e6, 0.0}) {
@@ -378,7 +378,8 @@ Answer answer_of(const MachineFit& fit) {
   return fit_answer(std::move(answer));
 }
 
-// The file for the machine "AWS p5.48xlarge" with "net.yaml": "net-aws-p5-48xlarge.yaml".
+// Puts the machine's name into the file's: "AWS p5.48xlarge" makes "net-aws-p5-48xlarge.yaml" from
+// "net.yaml".
 std::string machine_file(const std::string& out, const std::string& machine) {
   std::string name;
   for (const char c : machine) {
@@ -456,7 +457,7 @@ ExitCode calibrate_on_collectives(const CollectiveCalibration& options) {
     fits.push_back(fit_machine(points_of(rows, sizes), options, out));
   }
   for (MachineFit& fit : fits) write_calibration(fit);
-  // One document for all machines, and a page for each.
+  // All machines share one document, but each has its page.
   if (options.output.json) {
     Json documents = Json::array();
     for (const MachineFit& fit : fits) documents.push_back(report_document(fit));

@@ -41,7 +41,7 @@ namespace {
 constexpr double kMemoryShare = 0.05;
 constexpr double kMostBytes = 4e9;
 constexpr double kUnknownBytes = 1e9;
-constexpr int kMostRanks = 8;  // as GPUs of a node
+constexpr int kMostRanks = 8;  // as many as a node usually has GPUs
 
 // Ranks that share a device, or their machine's memory, share this.
 double buffers_bytes(const Device& device, const DeviceShare& share) {

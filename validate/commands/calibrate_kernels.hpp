@@ -13,13 +13,13 @@
 
 namespace windtunnel {
 
-// The page of samples and their laws; empty in programs without pages.
+// Writes the page of samples and their laws; empty in programs that cannot write pages.
 using SamplesPage =
     std::function<std::string(const SampleFile&, const KernelLaws&, const ValidationReport&)>;
 
 struct KernelCalibration {
   std::string backend;      // "cpu", "cuda"
-  int ranks = 0;            // that run each work together; 0: one per device
+  int ranks = 0;            // ranks that run each work together; 0: one per device
   std::string coordinator;  // "HOST:PORT" of rank 0 for launched ranks; empty: from the launcher
   bool force = false;       // overwrite files, and use samples that are refused
   double budget_s = 180;

@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
        windtunnel::kFooter,
        {{"calibrate", "measure a device and fit a calibration",
          windtunnel::define_device_calibration},
-        {"validate", "predicted against measured", windtunnel::define_validate_here},
+        {"validate", "compare predictions with measured rows", windtunnel::define_validate_here},
         {"completion", "print what bash, zsh or fish complete commands by",
          windtunnel::define_completion},
         {"man", "print the manual page", windtunnel::define_man}}},

@@ -153,7 +153,8 @@ ExitCode validate_files(const CLI::App& app, const ValidateOptions& options) {
 ValidationCommand define_validate_all(CLI::App& app) {
   auto options = std::make_shared<ValidateOptions>();
   CLI::App* all = app.add_subcommand(
-      "all", "files of any kinds of rows at once, each recognised by its header: one table");
+      "all",
+      "compare files of any kinds of rows at once, each recognised by its header, in one table");
   all->add_option("FILE", options->files,
                   "measured rows (CSV); from a folder all *.csv of known kinds")
       ->required();

@@ -20,7 +20,7 @@ inline constexpr const char* kBoundOfAnyKind =
 // `app` tells which options were given.
 ExitCode validate_files(const CLI::App& app, const ValidateOptions& options);
 
-// `all`: files of any kind together, each kind with its defaults, and one table of results.
+// `all` judges files of any kind together, each kind with its defaults, and prints one table.
 ValidationCommand define_validate_all(CLI::App& validate);
 
 // `execution`: executes plans of scenarios on this machine, and compares them with simulations that

@@ -47,8 +47,8 @@ struct JudgedKind {
   std::vector<std::vector<std::string>> columns;  // any of these lists identifies it
   std::string help;
   std::string files = {};
-  std::string bound =
-      {};  // whose mean error --fail-above bounds; empty: the share that lies outside
+  // Rows whose mean error --fail-above bounds; empty: it bounds the share of values outside ranges.
+  std::string bound = {};
   std::string where = {};  // an example of a filter
   std::string fit_where = {}, calibrate_on = {}, calibration = {}, markdown = {};
   bool worst = false, threads = false;

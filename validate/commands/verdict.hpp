@@ -41,7 +41,7 @@ struct PageCommands {
 ExitCode conclude(std::string_view kind, Validation validation, const VerdictOptions& options,
                   const PageCommands& commands = {});
 
-// A subcommand of `validate`, and its handler.
+// Defines a subcommand of `validate` and what handles it.
 struct ValidationCommand {
   CLI::App* command;
   Handler run;

@@ -51,7 +51,7 @@ MatrixXd inverse(const MatrixXd& matrix) {
   return matrix.ldlt().solve(MatrixXd::Identity(matrix.rows(), matrix.cols()));
 }
 
-// The model as a plane: residuals + jacobian * step, with the prior around it.
+// Linearises the model: residuals + jacobian * step, and adds the Gaussian prior.
 struct LinearModel {
   VectorXd weights;
   VectorXd residuals;
@@ -88,9 +88,9 @@ struct LinearModel {
   }
 };
 
-// Not from a library: the loops of Ceres 2.1 and of Eigen's LevenbergMarquardt around the same
-// model evaluate three to five times as many points, each of which predicts all rows, and need more
-// code to handle weights, priors and points that cannot be evaluated.
+// No library's search is used: with the same model, the loops of Ceres 2.1 and of Eigen's
+// LevenbergMarquardt evaluate three to five times as many points, each of which predicts all rows,
+// and need more code for weights, priors and points that cannot be evaluated.
 class Search {
  public:
   explicit Search(const FitProblem& problem)
@@ -388,8 +388,8 @@ class Search {
   std::vector<Rows> reached_;
   MatrixXd jacobian_;  // rows x active_
   Rows taken_here_;    // [row] whether its derivatives were taken at this point
-  VectorXd drift_;     // [row] by which they mispredicted it since, in scales
-  double moved_ = 0;   // since all were taken, in posterior standard deviations
+  VectorXd drift_;     // [row] by how much derivatives mispredicted it since then, in scales
+  double moved_ = 0;   // distance moved since then, in posterior standard deviations
   double scale_ = 0;
 };
 

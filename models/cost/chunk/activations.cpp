@@ -95,17 +95,18 @@ double exchanged_bytes(const Job& job, const Rows& rows) {
          (copies * 2 * model.kv_width() + model.context_width()) / tp;
 }
 
-// An MLP, or the experts of a rank, over rows of `width` columns on this GPU.
+// Bytes per activation tensor of a dense MLP, or of the local experts, that hold `width` columns on
+// this GPU.
 struct Mlp {
   double up = 0;            // output of the first matrix
   double product = 0;       // input of the second one
-  double kept = 0;          // both, and further tensors that the software keeps
-  double kept_product = 0;  // of that, for the second one's weights
+  double kept = 0;          // up, product, and further tensors that the software keeps
+  double kept_product = 0;  // part of it for the second matrix's gradient
 };
 
-// Whether tensors wait for the host to free them because the host runs ahead of the GPU. In a
-// pipeline of two stages it waits for the peer after each forward, and runs ahead only if kernels
-// (here the MLP's activation with `kernel_bytes`) take longer than their launch.
+// Whether tensors stay allocated until the host frees them, because the host runs ahead of the GPU.
+// In a pipeline of two stages the host waits for the peer after each forward, and runs ahead only
+// if kernels (here the MLP's activation with `kernel_bytes`) take longer than their launch.
 bool holds_tensors(const Job& job, double kernel_bytes) {
   if (!job.software.held_tensors || job.layout.tp == 1) return false;
   const double kernel_s = kernel_bytes / job.cluster.node.gpu.memory_Bps.value;
@@ -122,7 +123,7 @@ Mlp mlp_bytes(const Job& job, double rows, double width, bool fused = false) {
   mlp.kept_product = kept_input_bytes(job) * rows * width;
   const double kept_element = gated && job.software.fp8_activation_inputs ? 1 : e;
   mlp.kept = mlp.up / e * kept_element + mlp.kept_product;
-  // Kernels of bounds keep their input, and write another tensor, which the activation keeps.
+  // Kernels that clamp keep their input and write another tensor, which the activation keeps.
   const bool joined = job.software.fusion == Fusion::compiled || fused;
   if (gated && job.model.clamped_activation && !joined) mlp.kept += mlp.up;
   // The gate's activation is a separate tensor unless it is fused with the product.
@@ -141,7 +142,7 @@ struct Experts {
   double kept_outputs = 0;
   double outputs = 0;
   double router = 0;
-  double rows = 0;  // that a rank's experts get
+  double rows = 0;  // rows that the experts of a rank get
 };
 
 Experts expert_bytes(const Job& job, const Rows& rows) {
@@ -173,21 +174,22 @@ struct LayerTensors {
   double input = 0;        // of the layer; of either norm
   double norm_output = 0;  // of one norm, as it is kept
   double masks = 0;
-  double copies = 0;  // that eager norms and rotary embeddings keep
+  double copies = 0;  // copies for eager norms and rotary embeddings
   double qkv = 0;
-  double latent_up = 0;  // of that, what the products up from latents read and write
+  double latent_up = 0;  // part of it that up projections from latents use
   double context = 0;
   double exchanged = 0;
   double scores = 0;
   bool fused = false;
-  double halves = 2;     // norms
+  double halves = 2;     // number of halves, each with a norm
   double workspace = 0;  // of the backward pass of a Mamba layer
   Mlp mlp;
   bool tiled = false;  // the MLP's tensors are those of one tile, and none is kept
   Experts experts;
 
   double routed() const { return experts.inputs + experts.outputs + experts.router; }
-  // Inputs of the two norms, the norms' outputs (inputs of QKV and up projection), q k v, context.
+  // The sum includes the inputs of the two norms, their outputs (inputs of QKV and up projection),
+  // q, k, v and attention's context.
   double everything() const {
     return halves * (input + norm_output) + masks + copies + qkv + context + exchanged + mlp.kept +
            kept_routed() + scores;
@@ -224,7 +226,7 @@ void set_attention(const Job& job, const SequenceSlice& slice, LayerTensors& at)
              at.rows.full * (2.0 * model.q_width() + model.context_width()) / job.layout.tp);
   }
   at.context = e * at.rows.full * model.context_width() / job.layout.tp;
-  if (model.attention_gate) {  // the gate, and what it was multiplied with
+  if (model.attention_gate) {  // keeps the gate and what it multiplies
     at.copies += 2 * at.context;
   }
   if (const SparseAttention& sparse = model.sparse; model.chooses_keys(job.batch.sequence)) {
@@ -240,8 +242,8 @@ void set_attention(const Job& job, const SequenceSlice& slice, LayerTensors& at)
   }
 }
 
-// Queries and output of a decoder's attention to the source, with keys and values of that. What
-// they are made of, the encoder's output, is kept once for all layers (head_activations).
+// Adds a decoder's attention to the encoder's output: queries, keys, values and context. The
+// encoder's output itself is kept once for all layers (head_activations).
 void set_cross(const Job& job, LayerTensors& at) {
   const TransformerSpec& model = job.model;
   const double row = bytes_of(job.precision) * at.rows.full / job.layout.tp;
@@ -287,10 +289,10 @@ LayerTensors layer_tensors(const Job& job, Block block, const SequenceSlice& sli
 // Inputs of products with frozen weights, which need not be kept. Norms, attention, activations and
 // the router's weights need their inputs to pass gradients on.
 struct Spared {
-  double norms = 0;    // outputs of
+  double norms = 0;    // outputs of norms
   double context = 0;  // fused attention's own backward pass reads it
   double product = 0;
-  double experts = 0;  // inputs of
+  double experts = 0;  // inputs of experts
   double sum() const { return norms + context + product + experts; }
 };
 
@@ -324,7 +326,7 @@ double adapter_bytes(const Job& job, Block block, const LayerTensors& at) {
   const bool dora = adapter.kind == AdapterKind::dora;
   double bytes = 0;
   for (const AdaptedMatrix& matrix : adapted_matrices(job.model, job.layout, adapter, block)) {
-    const bool mesh = job.layout.mesh_side() > 1;  // which has a block of each factor's result
+    const bool mesh = job.layout.mesh_side() > 1;  // each rank has a block of it
     const double own_rows = mesh ? at.rows.divided : at.rows.full;
     const double rows = matrix.expert ? at.experts.rows : own_rows;
     const double e = bytes_of(job.precision);
@@ -334,7 +336,7 @@ double adapter_bytes(const Job& job, Block block, const LayerTensors& at) {
   return bytes;
 }
 
-// Bytes kept from I to W: inputs and output gradients of the four GEMMs, in the precision of these.
+// Bytes kept from I to W: inputs and output gradients of the four GEMMs, in the GEMMs' precision.
 double for_weights(const Job& job, const LayerTensors& at, const Spared& spared, double adapters) {
   const double scale = kept_input_bytes(job) / bytes_of(job.precision);
   const double context = scale * at.context;
@@ -362,7 +364,7 @@ double dropped_bytes(const Job& job, Block block, const LayerTensors& at, const 
   if (again.has(layernorm)) dropped += at.halves * at.norm_output - spared.norms;
   if (again.has(mla_up_proj)) dropped += at.latent_up;
   if (again.has(core_attn) || (again.has(scores) && !at.fused)) dropped += at.scores;
-  if (has_attention(block) && again.has(attention)) {  // also the sums that later norms read
+  if (has_attention(block) && again.has(attention)) {  // with the sums that later norms read
     dropped += at.context - spared.context + (at.halves - 1) * at.input;
   }
   const bool routed = has_experts(block);
@@ -375,8 +377,8 @@ double dropped_bytes(const Job& job, Block block, const LayerTensors& at, const 
   return dropped + (routed && again.has(mlp_act) ? shared.kept_product : 0);
 }
 
-// torchtitan's "op": of the products in order (q k v projection, of a decoder's layer the same of
-// its attention to the source, gate up down) the first of each pair is kept.
+// torchtitan's "op" policy keeps the first of each pair of consecutive products: q k v projection,
+// the same of a decoder's attention to the encoder's output, gate up down.
 double kept_of_every_other(const Job& job, Block block, const LayerTensors& at) {
   const TransformerSpec& model = job.model;
   const double row = bytes_of(job.precision) * at.rows.full / job.layout.tp;
@@ -387,7 +389,7 @@ double kept_of_every_other(const Job& job, Block block, const LayerTensors& at) 
          (at.tiled ? 0 : at.mlp.product) + at.input;
 }
 
-// Without a backward pass a tensor is gone when the last kernel that reads it has run.
+// Without a backward pass a tensor is freed after the last kernel that reads it.
 LayerActivations forward_alone(const LayerTensors& at, double buffers) {
   const double attention = at.norm_output + at.qkv + at.context + at.exchanged + at.scores;
   const double tile = at.tiled ? at.mlp.up + at.mlp.product : 0;
@@ -410,8 +412,8 @@ LayerActivations layer_activations(const Job& job, Block block, const SequenceSl
 
   LayerActivations bytes;
   bytes.for_weights = for_weights(job, at, spared, adapters);
-  // Input of a column-parallel layer, all of its rows; on a mesh, of a step of SUMMA a block of
-  // that and one of the widest weights.
+  // A column-parallel layer gathers all rows of its input. On a mesh, a step of SUMMA gathers a
+  // block of the input and one of the widest weights.
   const double gathered =
       layout.mesh_side() > 1 ? at.input + e * h * model.up_width() / layout.tp : e * rows.full * h;
   // The buffers of gathers and scatters, one in each direction, stay allocated.
@@ -445,13 +447,12 @@ double pending_gradient_bytes(const Job& job, const SequenceSlice& slice) {
 
 namespace {
 
-// The loss over all of a rank's sequences, apart from what a micro-batch keeps: its own embeddings
-// of both sides and their gradients, in fp32, and
-//   whole: all other embeddings, and for each direction the similarities and their softmax;
-//   tiled: all other embeddings with gradients, and tiles;
-//   ring: for each direction the current and the arriving embeddings, with gradients, and tiles.
-// One micro-batch is embedded at a time, and once more for its backward pass (GradCache: Gao et al.
-// 2021, arXiv 2101.06983).
+// The loss over all of a rank's sequences, apart from what a micro-batch keeps. It keeps the rank's
+// own embeddings of both sides and their gradients, in fp32. Whole: also all other embeddings, and
+// for each direction the similarities and their softmax. Tiled: also all other embeddings with
+// gradients, and tiles. Ring: also, for each direction, the current and the arriving embeddings
+// with gradients, and tiles. One micro-batch is embedded at a time, and once more for its backward
+// pass (GradCache: Gao et al. 2021, arXiv 2101.06983).
 LayerActivations contrastive_activations(const Job& job, const Rows& rows) {
   const TrainingLoss& loss = job.training->loss;
   const double width = 4.0 * (loss.width > 0 ? loss.width : job.model.hidden);
@@ -506,7 +507,8 @@ LayerActivations head_activations(const Job& job, const SequenceSlice& slice) {
   const Rows all = rows_of(job, slice);
   const Rows rows = rows_of(job, part_of(job, Block::head, slice));
   const double logits = logits_of(job, slice);
-  // What is not kept of the copies lives while the loss is computed.
+  // Copies of the logits that the backward pass does not need exist only while the loss is
+  // computed.
   const double at_peak = (job.software.fused_loss ? 2 * e : job.software.logit_bytes) * logits;
   const Training* training = job.training.get();
   if (is_contrastive(training)) return contrastive_activations(job, rows);

@@ -19,7 +19,7 @@ struct LayerActivations {
   double recomputed = 0;      // the recomputed tensors in `transient`
   double read_by_slices = 0;  // part of `kept`: keys and values that later slices read
 };
-// For a slice. Keys and values of a recomputed layer are kept for later slices.
+// If there is a slice, keys and values of a recomputed layer are kept for later slices.
 LayerActivations layer_activations(const Job& job, Block block = Block::layer,
                                    const SequenceSlice& slice = {});
 
@@ -30,16 +30,16 @@ double pending_gradient_bytes(const Job& job, const SequenceSlice& slice);
 // (Software::logit_bytes).
 LayerActivations head_activations(const Job& job, const SequenceSlice& slice = {});
 
-// What the loss of a micro-batch keeps from its forward to its backward pass: the softmax of the
-// logits, or the gradient that one kernel has written over them. It is not there yet when layers
-// run forward, and gone when they run back.
+// Bytes that the loss of a micro-batch keeps from its forward to its backward pass: the softmax of
+// the logits, or the gradient that one kernel has written over them. They are not allocated while
+// layers run.
 double loss_bytes(const Job& job, const SequenceSlice& slice);
 
 // What a multi-token prediction module keeps before its layer: inputs of two norms, and their
 // concatenated outputs.
 double joining_bytes(const Job& job, const SequenceSlice& slice = {});
 
-// The message between stages: an activation (1/tp of it per GPU under sequence parallelism), or its
+// A pipeline stage sends an activation (1/tp of it per GPU under sequence parallelism) or its
 // low-rank factor.
 BoundaryRecipe stage_boundary(const Job& job, const SequenceSlice& slice = {});
 // Number of parts into which the tp ranks divide the message, sending one each

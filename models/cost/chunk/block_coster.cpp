@@ -37,7 +37,7 @@ double convention_flops(const Op& op, const Job& job, Block block, const Sequenc
   return product ? op.flops / slice.end : op.flops;
 }
 
-// Collectives of a layer and direction, for the host's count.
+// Number of collectives in a layer and direction, to count the host's launches.
 constexpr int kCollectives = 2;
 
 double exposed_s(const std::vector<CostPart>& parts) {
@@ -61,9 +61,9 @@ double repeated_share(const Recompute& again, Block block, Category category) {
   return category == Category::tp && half ? 1.0 / halves(block) : 0;
 }
 
-// Sums over tp behind a layer's projections of attention that recomputation repeats, because a norm
-// of the same layer reads them. What the kept queries, keys and values were made of is not gathered
-// again.
+// Number of sums over tp after attention's output projections that recomputation repeats because a
+// norm of the same layer reads them. The inputs of queries, keys and values, which are kept, are
+// not gathered again.
 int repeated_sums(const Recompute& again, Block block) {
   using enum RecomputeModule;
   const bool read = has_attention(block) && halves(block) > 1;
@@ -125,7 +125,7 @@ BlockCost BlockCoster::end(Block block) const {
     add_contrastive_exchange(setting_, cost);
   }
   if (!goes_back()) forget_backward(cost);
-  // FSDP's root unit, which stays gathered until the backward pass.
+  // The vocabulary is in FSDP's root unit, which stays gathered until the backward pass.
   const bool tied = block == Block::head && job_.model.tied_embeddings && job_.layout.pp == 1;
   const double vocabulary = vocabulary_parameters(job_.model, job_.layout.tp);
   add_shard_copies({tied ? 0 : vocabulary, 0}, false, cost);
@@ -204,15 +204,15 @@ void BlockCoster::add_recomputed(Block block, const std::vector<Op>& recomputed,
                          (part.category == Category::tp ? sums_share : 0);
     if (share > 0) add_cost(cost.recompute, part.category, part.origin, share * part.seconds);
   }
-  if (job_.recompute.has(RecomputeModule::layer)) {  // its own backward follows, no next layer
+  if (job_.recompute.has(RecomputeModule::layer)) {  // followed by its own backward, not by a layer
     add_costs(cost.recompute, cost.forward_end, 1);
   }
   std::map<Category, int> count;
   for (const InnerRound& round : cost.rounds.forward) ++count[round.category];
   std::map<Category, int> met;
   for (InnerRound round : cost.rounds.forward) {
-    // The halves with attention come first, each with its sum first; the later exchanges belong to
-    // the half with the MLP.
+    // The halves with attention come first, and the first exchange of each is its sum; the later
+    // exchanges belong to the half with the MLP.
     const int at = met[round.category]++;
     const int all = count[round.category];
     const int of_half = std::max(1, all / halves(block));
@@ -298,8 +298,8 @@ std::vector<Launched> BlockCoster::launched(
   return all;
 }
 
-// The host also launches collectives that kernels cover, so that a faster GPU, which covers less,
-// adds no launch.
+// Counts all collectives, because the host also launches those that kernels cover. Otherwise a
+// faster GPU, which covers less, would add launches.
 void BlockCoster::add_launched(const std::vector<CostPart>& parts,
                                const std::vector<InnerRound>& rounds, double spare_s,
                                std::vector<Launched>& launched) const {

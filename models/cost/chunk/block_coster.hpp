@@ -22,7 +22,7 @@ class BlockCoster {
   explicit BlockCoster(const Job& job, const ChunkUnit& unit = {});
 
   BlockCost layer(Block block) const;
-  // The embedding or the loss head.
+  // `block` is the embedding or the loss head.
   BlockCost end(Block block) const;
   // Cost of a multi-token prediction module before its layer.
   BlockCost joining() const;

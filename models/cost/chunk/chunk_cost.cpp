@@ -51,11 +51,11 @@ Job at_part(const Job& job, int part) {
   return at_part(job, part_training(job.training.get(), part, job.model.layers));
 }
 
-// A dense layer, or one with experts, with the way it is trained. If loads differ between layers, a
-// form is one single layer.
+// A kind of layer: dense or with experts, and how it is trained. If expert loads differ between
+// layers, each form is a single layer.
 struct LayerForm {
   Block block = Block::layer;
-  int layer = kAny;  // of those with experts
+  int layer = kAny;  // index among layers with experts
   static constexpr int kAny = -1;
   PartTraining training = {};
   BlockCost cost = {};
@@ -109,10 +109,10 @@ void add_layers(ChunkCost& chunk, const LayerForm& kind, int count, bool recompu
       std::max(chunk.transient_bytes, bytes.transient - (recomputes_ahead ? bytes.recomputed : 0));
 }
 
-// Layers of one kind, a share of which recomputes.
+// Costs of a layer of one kind, with and without recomputation.
 struct SharedKind {
   LayerForm recomputing;
-  LayerForm keeping;  // the same where nothing is recomputed
+  LayerForm keeping;  // equal to `recomputing` if nothing is recomputed
 };
 
 std::vector<SharedKind> shared_kinds(const Job& job, const ChunkUnit& unit) {
@@ -136,7 +136,7 @@ struct LayerCounts {
   int keeping = 0;
 };
 
-// Layers of a stage, and those before it; the moe counts are layers with experts.
+// Numbers of layers in a stage and before it; the moe counts are layers with experts.
 struct StageLayers {
   int all = 0;
   int moe = 0;
@@ -193,7 +193,7 @@ void add_cuts(const Job& job, const BoundaryRecipe& cut, const Crossings& at, Ch
   if (at.receives_gradient) add(cut.behind, chunk.backward_input);
 }
 
-// Layers with the same block and training, under any load; `covered`: only those that recompute.
+// Counts a stage's layers with this block and training; `covered`: only those that recompute.
 int layers_like(const Job& job, const LayerForm& form, const StageLayers& of, bool covered) {
   int count = 0;
   for (int layer = of.before; layer < of.before + of.all; ++layer) {
@@ -210,7 +210,7 @@ LayerCounts layer_counts(const Job& job, const SharedKind& kind, const StageLaye
   const int covered = layers_like(job, kind.keeping, of, true);
   const int recomputing = static_cast<int>(std::lround(share * covered));
   if (kind.keeping.layer == LayerForm::kAny) return {recomputing, count - recomputing};
-  const int place = kind.keeping.layer - of.moe_before;  // those that recompute come first
+  const int place = kind.keeping.layer - of.moe_before;  // recomputing layers come first
   if (place < 0 || place >= of.moe) return {};
   return place < recomputing ? LayerCounts{1, 0} : LayerCounts{0, 1};
 }
@@ -255,8 +255,8 @@ void set_parameters(const Job& job, const std::vector<StageLayers>& layers,
   }
 }
 
-// The kind of this layer of the model. If layers have different loads, any kind with the same block
-// and training serves.
+// Returns the kind of this layer. Where layers have different expert loads, any kind with the same
+// block and training will do.
 std::size_t kind_of(const Job& job, const std::vector<SharedKind>& kinds, int layer) {
   const Block block = job.model.block_of(layer);
   const PartTraining part = part_training(job.training.get(), layer, job.model.layers);
@@ -419,7 +419,7 @@ std::vector<ChunkCost> chunk_costs(const Job& job, const ChunkUnit& unit) {
   const double joined = modules * joining_bytes(job, unit.slice);
   last.activation_bytes += (1 + modules) * head.kept + joined;
   last.weight_activation_bytes += (1 + modules) * head.for_weights + joined;
-  // While a module that predicts further tokens runs back, the other losses are still there.
+  // While one multi-token prediction module runs backward, the other losses still occupy memory.
   const double of_loss = loss_bytes(end, unit.slice);
   // Between the two passes of accumulated embeddings no micro-batch has activations.
   const double under_way = embeds_twice(job) ? last.activation_bytes : 0;
@@ -462,7 +462,7 @@ std::vector<ChunkRounds> chunk_rounds(const Job& job, const ChunkUnit& unit) {
   const BoundaryRecipe cut = stage_boundary(job, unit.slice);
   const int cut_in_parts = boundary_parts(job) > 1 ? 1 : 0;
   for (std::size_t stage = 0; stage < chunks.size(); ++stage) {
-    // Gathering of forward input precedes all layers, of backward input follows them.
+    // Forward, the input is gathered before all layers; backward, it is gathered after them.
     const Crossings at = crossings(job, layers, stage);
     add(chunks[stage], cut_in_parts, coster.gathered(cut, at.receives, false).rounds);
     add_stack(chunks[stage], job, kinds, layers[stage], stage);
@@ -481,7 +481,7 @@ bool updates_16_bit(const Job& job) {
   return job.software.pure_16_bit && is_mixed(job.precision);
 }
 
-// HBM bytes per parameter in a step of Adam, and the part of them for each moment.
+// Returns the HBM bytes per parameter that a step of Adam reads and writes.
 double step_bytes(const Job& job) {
   if (updates_16_bit(job)) return 2 + 2 * 2 + moments(Optimizer::adam) * 2 * 2;
   return job.calibration.optimizer_bytes.value;
@@ -501,8 +501,9 @@ double moment_bytes(const Job& job) {
   return updates_16_bit(job) ? 2 * 2 : job.calibration.moment_bytes.value;
 }
 
-// The same random direction is drawn again in each pass over the weights: one way, the other, back,
-// and for the update, whose scale the replicas exchange (one_byte_recipe()) if there are any.
+// Each pass over the weights draws the same random direction again: one way, the opposite way,
+// back, and for the update. With replicas, one_byte_recipe() counts the last pass, because replicas
+// exchange the update's scale before it.
 std::vector<CostPart> perturbation_cost(double parameters, const Job& job) {
   const bool alone = job.layout.dp * job.layout.cp == 1;
   const double weight_bytes = is_mixed(job.precision) ? 2 : 4;

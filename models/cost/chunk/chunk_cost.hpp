@@ -13,7 +13,7 @@
 namespace windtunnel {
 
 struct ChunkCost {
-  // One entry per category and origin.
+  // Each part sums what has the same category and origin.
   std::vector<CostPart> forward;  // compute, tp, cp, ep
   std::vector<CostPart> backward_input;
   std::vector<CostPart> backward_weight;
@@ -21,20 +21,20 @@ struct ChunkCost {
   double parameters = 0;            // trained parameters on this GPU (after tp and ep)
   // the part of them in experts, which are reduced over separate groups
   double expert_parameters = 0;
-  // Frozen weights in units of a weight's bytes (TrainedParameters::frozen).
+  // Frozen weights are counted in units of a trained weight's bytes (TrainedParameters::frozen).
   double frozen_parameters = 0;
   double frozen_experts = 0;  // the part of them in experts
   // Gradients are passed to the previous stage, because something there is trained.
   bool passes_gradient = true;
   double activation_bytes = 0;  // kept on the GPU from F to B, per micro-batch (M_B)
-  double offloaded_bytes = 0;   // the same in a tier outside the GPU (Job::offload)
+  double offloaded_bytes = 0;   // kept in a tier outside the GPU instead (Job::offload)
   // [layer of the stage] divides offloaded_bytes; empty: none
   std::vector<double> offloaded_of_layers = {};
   // Kept from I to W when the backward is split (M_W): inputs and output gradients of the GEMMs.
   double weight_activation_bytes = 0;
   // Allocated only while the chunk runs: gathered inputs, gradients of a layer, recomputed tensors.
   double transient_bytes = 0;
-  // Additional to activation_bytes after recomputing the whole chunk ahead of its backward.
+  // If the whole chunk is recomputed ahead of its backward, these bytes add to activation_bytes.
   double recomputed_bytes = 0;
   double boundary_bytes = 0;  // sent to the next stage per micro-batch and GPU
   // FLOPs of F + B + W + recompute on this GPU by the convention of model_flops(). Products that an
@@ -82,7 +82,7 @@ std::vector<ChunkRounds> chunk_rounds(const Job& job, const ChunkUnit& unit = {}
 
 // The optimizer's update of `parameters` on one GPU: a memory-bound pass, and Muon's products.
 std::vector<CostPart> update_cost(double parameters, const Job& job);
-// The optimizer step of one GPU for its `parameters`, including host overhead.
+// The optimizer step of one GPU includes the update of its `parameters` and host overhead.
 std::vector<CostPart> optimizer_cost(double parameters, const Job& job);
 
 }  // namespace windtunnel

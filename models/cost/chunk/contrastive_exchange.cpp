@@ -10,7 +10,7 @@
 namespace windtunnel {
 namespace {
 
-// Both passes of a ring send as an all-gather does, each part to the next rank.
+// In both passes of a ring each rank passes every part on to the next, as in an all-gather.
 void add_ring(const CollectiveCost& once, double share, BlockCost& head) {
   const auto exposed = [](double sent_s, const std::vector<CostPart>& beside) {
     return std::max(0.0, sent_s - total_seconds(beside));

@@ -1,5 +1,5 @@
-// Communication between replicas for a contrastive loss: embeddings of both sides, and their
-// gradients.
+// A contrastive loss compares the samples of all replicas, so that these exchange the embeddings of
+// both sides and their gradients.
 #pragma once
 
 #include "models/cost/op/block_cost.hpp"

@@ -123,8 +123,8 @@ void check_network(const Job& job) {
 
 namespace {
 
-// The products of a tile's transforms have the same total of rows and columns as the direct one,
-// and a shorter sum: Lavin and Gray, section 4.
+// The products of a Winograd tile have as many rows and columns in total as the direct product, and
+// a shorter inner dimension: Lavin and Gray, section 4.
 OpCost convolution_cost(Op op, const Job& job) {
   const Parameter& fewer = job.calibration.convolution_winograd;
   op.k /= fewer.value;

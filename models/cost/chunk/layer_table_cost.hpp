@@ -27,7 +27,7 @@ inline int most_stages(const Job& job) {
 // sequence or recomputation.
 void check_network(const Job& job);
 
-// Per micro-batch; 0 s if a layer has no work in a pass.
+// A layer's costs per micro-batch; 0 s if it has no work in a pass.
 struct LayerCost {
   OpCost forward;
   OpCost backward_input;
@@ -38,16 +38,16 @@ struct LayerCost {
 // Result: [layer of the network]. `fused`: ChunkUnit::fused.
 std::vector<LayerCost> network_layer_costs(const Job& job, int fused = 1);
 
-// One chunk. Throws Error as check_network() and peak_flops() do. A unit must be a whole
+// Returns one chunk. Throws Error as check_network() and peak_flops() do. A unit must be a whole
 // micro-batch.
 std::vector<ChunkCost> network_chunk_costs(const Job& job, const ChunkUnit& unit);
 
 // Parameters that ZeRO-3 holds gathered at a time: the largest sum of two consecutive layers.
 double network_gathered_parameters(const LayerTable& network);
 
-// Two operations per multiply-add, forward, and twice that backward.
+// Counts two operations per multiply-add in the forward pass, and twice that in the backward pass.
 double model_flops(const LayerTable& network, double samples);
-// The same for what the job trains: the forward products, again for those that gradients pass
+// Counts what the job trains: the forward products once, again for layers that gradients pass
 // through, and again for trained weights.
 double step_flops(const Job& job, double samples);
 double trained_parameters(const Job& job);  // of its table

@@ -1,4 +1,4 @@
-// What one iteration processes, and the FLOPs of the model for it.
+// Counts what one iteration processes and the model FLOPs for it.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace windtunnel {
 
-// The sequence lengths of the iteration, for a job with unequal lengths.
+// Returns each sequence's length in the iteration of a job with unequal lengths.
 std::vector<int> step_lengths(const Job& job);
 
 double tokens_per_step(const Job& job);  // networks: samples

@@ -24,7 +24,7 @@ bool serves_adapters(const Job& job) {
          !merges_adapters(job);
 }
 
-// An engine as a job that fills its node or nodes: the engine computes the job's forward pass.
+// Describes an engine as a job on its node or nodes; the engine computes this job's forward pass.
 Job engine_job(const Job& learner, const EngineSpec& engine) {
   Job job;
   job.model = learner.model;
@@ -102,7 +102,7 @@ double context_s(const Job& job) {
   const bool latent = model.latent.kv_rank > 0;
   const double widths = latent ? 2.0 * model.latent.kv_rank + model.latent.rotary_width
                                : model.query_dim() + model.value_dim();
-  constexpr double kTokens = 1e9;  // so large that terms which do not grow with it vanish
+  constexpr double kTokens = 1e9;  // so many that constant terms vanish
   Op op;
   op.name = "attention";
   op.kind = OpKind::attention_forward;
@@ -123,7 +123,7 @@ double cache_bytes_per_token(const TransformerSpec& model, int tp, double elemen
   if (model.latent.kv_rank > 0) {
     return element_bytes * layers * (model.latent.kv_rank + model.latent.rotary_width);
   }
-  // each head is on several GPUs if there are more GPUs than heads
+  // If there are more GPUs than heads, each head is on several GPUs.
   const int heads = (model.kv_heads + tp - 1) / tp;
   return element_bytes * layers * 2.0 * heads * model.head_dim();
 }
@@ -191,11 +191,12 @@ EngineSpeed engine_speed(const Job& learner, const EngineSpec& engine, double lo
   }
   speed.base_s.push_back(0);
   for (int b = 1; b <= engine.most_sequences; ++b) {
-    // A step of more rows is never faster; tiles and algorithms of collectives rise in steps.
+    // More sequences never count as faster, even if another tile or algorithm of a collective is.
     speed.base_s.push_back(std::max(speed.base_s.back(), engine.host_step_s + step_s(job, b)));
   }
   speed.context_s = context_s(job);
-  // Two ways to fill a chunk, which differ in attention alone.
+  // Two ways to fill a chunk, which differ only in attention, give the linear and the quadratic
+  // term.
   const int chunk = static_cast<int>(kPromptChunk);
   const double whole_s = prompts_s(job, 1, chunk);
   const double parts_s = prompts_s(job, 8, chunk / 8);

@@ -40,21 +40,22 @@ struct EngineSpeed {
   double prompt_s(double tokens) const {
     return tokens * (prompt_token_s + tokens * prompt_square_s);
   }
-  // Time of `steps` steps of `sequences` sequences with `context` tokens before the first step.
+  // Returns the time in which `sequences` sequences decode `steps` tokens each; they have `context`
+  // tokens in all before the first step.
   double decode_s(double steps, int sequences, double context) const {
     const double mean = context + sequences * (steps - 1) / 2;
     return steps * (base_s[sequences] + context_s * mean);
   }
 };
 
-// Bytes of a token's keys and values on one GPU, over all layers.
+// Returns the bytes of a token's keys and values on one GPU, summed over all layers.
 double cache_bytes_per_token(const TransformerSpec& model, int tp, double element_bytes);
-// Bytes of a sequence of any length: the fp32 states of Mamba layers (mamba_ssm_dtype of
-// Nemotron-H's config.json) and the tokens that their convolutions still need.
+// Returns the bytes of a sequence that do not depend on its length: the fp32 states of Mamba layers
+// (mamba_ssm_dtype of Nemotron-H's config.json) and the tokens that their convolutions still need.
 double state_bytes_per_sequence(const TransformerSpec& model, int tp, double element_bytes);
 // Scaled formats are used only in training: engines then hold and compute in 16 bit.
 Precision engine_precision(const Job& job);
-// Of the whole model, in the engines' precision.
+// Returns the bytes of the whole model in the engines' precision.
 double engine_weight_bytes(const Job& job);
 // Whether adapters are added to the weights before an engine gets them.
 bool merges_adapters(const Job& job);

@@ -18,7 +18,7 @@
 namespace windtunnel {
 namespace {
 
-// ZeRO-3 with more replicas: this many of them, evenly spread, represent all.
+// If ZeRO-3 has more replicas, this many of them, evenly spread, represent all.
 constexpr int kMostReplicas = 512;
 
 // [stage] parameters on one of its GPUs that a step changes.
@@ -96,7 +96,8 @@ class FlowBuilder {
     std::iota(flows_.gpus.begin(), flows_.gpus.end(), 0);
   }
 
-  // Adds a transfer from all of the learner to a GPU of an engine: of its slice, or a share of it.
+  // Adds transfers to a GPU of an engine from all ranks of the learner that hold parts of its
+  // slice; they send the given share of it.
   void from_learner(int gpu, int part, double share, const std::vector<int>& replicas) {
     holders_.each(part, tp_, [&](int pp, int tp, double of_model) {
       for (const int replica : replicas) {
@@ -145,7 +146,7 @@ class FlowBuilder {
   WeightFlows take() { return std::move(flows_); }
 
  private:
-  // By its rank: engines fill the nodes one after the other.
+  // The GPU of an engine's part, by the rank on it: engines fill the nodes one after the other.
   int gpu_of(int engine, int part) const {
     return machine_.cluster.ranks.rank_on(machine_.first_gpu + engine * tp_ + part);
   }
@@ -187,7 +188,8 @@ void check_engines(const Job& learner, const RolloutSpec& rollout) {
 // Finds the pools of engines that share the learner's nodes.
 void find_pools(const Job& learner, int tp, RolloutMachine& machine) {
   const Cluster& cluster = learner.cluster;
-  // A decoding step is limited by reading weights, and among equals by products.
+  // Reading weights limits a decoding step, so the slowest memory decides, and among equals the
+  // slowest products.
   const auto pace = [&](int pool) {
     const GpuSpec& gpu = cluster.pools[pool].node.gpu;
     return std::pair(gpu.memory_Bps.value, peak_flops(gpu, engine_precision(learner)));

@@ -44,7 +44,7 @@ struct WeightFlows {
 // Matrices and vectors as named in Hugging Face checkpoints, counting each expert's separately.
 double weight_tensors(const TransformerSpec& model);
 
-// Not for `weights: gather`, which has no flows between single GPUs.
+// Must not be called for `weights: gather`, which has no flows between single GPUs.
 WeightFlows weight_flows(const Job& learner, const RolloutSpec& rollout,
                          const RolloutMachine& machine);
 

@@ -11,7 +11,7 @@ namespace windtunnel {
 // Otherwise weight_bytes_per_parameter().
 double kept_copy_bytes_per_parameter(const Job& job);
 
-// Bytes per parameter in a snapshot (Software::snapshot_weights).
+// A snapshot stores these bytes per parameter (Software::snapshot_weights).
 struct SnapshotParameter {
   double weights = 0;    // in the precision of computation
   double optimizer = 0;  // moments, and the fp32 copy of the weights

@@ -35,7 +35,7 @@ void add_state(const Job& job, double parameters, double frozen, const StateShar
   const Sharding sharding = job.layout.sharding;
   const double weights = weight_bytes_per_parameter(job) * parameters;
   const double held = weights + weight_bytes_per_parameter(job) * frozen;
-  // Whole weights are always of the precision that computes; shards may be the fp32 copy.
+  // Whole weights have the precision of computation; shards may be the fp32 copy.
   const double of_shards = kept_copy_bytes_per_parameter(job) * parameters + (held - weights);
   state.weights += (sharding == Sharding::zero3 ? of_shards : held) / shards.weights;
   if (shards.secondary > 0) state.second_copy += held / shards.secondary;
@@ -48,7 +48,7 @@ void add_state(const Job& job, double parameters, double frozen, const StateShar
   }
 }
 
-// Shards of a rank that holds `factor` times the mean of the divided state.
+// The numbers of shards for a rank that holds `factor` times the mean of the divided state.
 StateShards of_share(StateShards shards, double factor) {
   for (double* ranks : {&shards.weights, &shards.gradients, &shards.optimizer}) {
     if (*ranks > 1) *ranks /= factor;
@@ -56,8 +56,8 @@ StateShards of_share(StateShards shards, double factor) {
   return shards;
 }
 
-// ZeRO-3: weights and gradients that are whole at one time. If their network form has fewer bits,
-// it counts too: arriving weights, leaving and arriving gradients.
+// ZeRO-3: bytes of weights and gradients that are whole at one time. If they are sent with fewer
+// bits, the sent form counts, too: weights on arrival, gradients when they leave and arrive.
 double whole_bytes(const Job& job, const WholeParameters& whole) {
   const Layout& layout = job.layout;
   const ShardRanks shards = shard_ranks(layout);
@@ -154,10 +154,10 @@ constexpr std::array<TensorClass, 7> kClasses = {{
     {"framework", &GpuMemory::framework},
 }};
 
-// What a rank with these parameters holds whole in addition to its shards: under zero3 weights and
-// gradients of two layers and the vocabulary, or what the schedule says; under zero2 the gradients
-// before they are reduce-scattered, since PyTorch's FSDP2 has one post_backward for both
-// (torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py).
+// Bytes that a rank with these parameters holds whole in addition to its shards. Under zero3 these
+// are weights and gradients of two layers and the vocabulary, or what the schedule says. Under
+// zero2 they are the gradients before they are reduce-scattered, because PyTorch's FSDP2 has one
+// post_backward for both (torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py).
 double whole_buffers(const Job& job, const WholeParameters& held, const WholeParameters* whole) {
   const StateShards shards = state_shards(job, false);
   const bool gathers = job.layout.sharding == Sharding::zero3 && shards.optimizer > 1;
@@ -204,10 +204,10 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
     at.gradients = state.gradients;
     at.optimizer = state.optimizer + outer_state_bytes(job, dense, experts);
     at.activations = peak_activation_bytes[rank];
-    // One output for each micro-batch in flight.
+    // The software keeps each micro-batch's stage output until the backward pass.
     if (job.software.held_outputs && kept > 0)
       at.activations += stages_sent * boundary * at.activations / kept;
-    // One activation and one gradient in flight each way.
+    // Each direction has one activation and one gradient in flight.
     const double pipeline = layout.pp > 1 ? 4 * boundary : 0;
     const double all_gradients = gradient_bytes_per_parameter(job) * parameters;
     // Buckets that are counted in elements are parts of the one buffer that holds all gradients.
@@ -224,7 +224,7 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
     const double updated_here = 1 - (offload.updates_on_host() ? offload.optimizer_share : 0);
     at.buffers =
         std::max(buffers, state.update - at.activations) + updated_here * state.gradients_flat;
-    // Flat copies at the update take the room of activations already.
+    // Flat copies at the update already use the room that activations leave.
     if (replaces_activations(job) && state.update <= 0) {
       at.gradients = std::max(0.0, at.gradients - at.activations - transient);
     }

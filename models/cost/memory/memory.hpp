@@ -24,7 +24,7 @@ double optimizer_bytes_per_parameter(const Job& job);
 double moment_bytes_per_parameter(const Job& job);  // of one optimizer moment
 // Bytes per gradient in transit: over the network, to a server or to the host.
 double reduce_bytes_per_parameter(const Job& job);
-// Size of a bucket of gradients, by Communication::bucket_elements or bucket_bytes.
+// Communication::bucket_elements or bucket_bytes sets the size.
 double bucket_bytes(const Job& job);
 // The weights' share of a snapshot, which holds weights and optimizer state.
 double weight_share(const Job& job);
@@ -36,8 +36,8 @@ double state_share_on_gpu(const Job& job);
 // ranks of an island that hold the same parameters divide this state.
 double outer_state_bytes(const Job& job, double dense, double experts);
 
-// Number of ranks that share one copy, as shard_ranks(). For experts tp / ep times as many, or
-// Layout::expert_shard_ranks, without levels or a second copy.
+// Numbers of ranks that share one copy of each state (shard_ranks()). Experts have tp / ep times as
+// many ranks, or Layout::expert_shard_ranks; they have no levels and no second copy.
 struct StateShards {
   double weights = 1;
   double secondary = 0;  // 0: no second copy
@@ -49,7 +49,7 @@ StateShards state_shards(const Job& job, bool experts);
 // gathered_parameters() of stage_parameters.hpp, or of a table of layers.
 double gathered_parameters(const Job& job);
 
-// Peak bytes that a GPU's part of the job occupies in a tier of Job::offload.
+// A GPU's part of the job needs at most these bytes in a tier of Job::offload.
 struct TierMemory {
   double weights = 0;
   double gradients = 0;
@@ -58,7 +58,7 @@ struct TierMemory {
   double total() const { return weights + gradients + optimizer + activations; }
 };
 
-// Peak bytes on a GPU of one pipeline rank.
+// A GPU of one pipeline rank needs at most these bytes.
 struct GpuMemory {
   double weights = 0;
   double gradients = 0;  // including what a compressor keeps between steps
@@ -117,10 +117,10 @@ double room_bytes(const Job& job, const GpuMemory& memory);  // usable bytes tha
 
 // The entry with the least room, or the largest excess; nullptr if there are no entries.
 const GpuMemory* tightest(const std::vector<GpuMemory>& memory, const Job& job);
-// usable_bytes() of that entry; without entries, of the job's nodes.
+// Returns usable_bytes() of that entry, or of the job's nodes if there are no entries.
 double tightest_bytes(const std::vector<GpuMemory>& memory, const Job& job);
 
-// Bytes of the fullest GPU; 0 without entries.
+// Returns the bytes of the fullest GPU; 0 without entries.
 double fullest_bytes(const std::vector<GpuMemory>& memory);
 
 // Why the job does not fit: rank, tensor class and excess; empty if it fits.

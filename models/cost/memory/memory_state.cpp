@@ -103,7 +103,8 @@ double bucket_bytes(const Job& job) {
 
 double weight_share(const Job& job) {
   const SnapshotParameter of = snapshot_parameter(job);
-  // The weights are the fp32 copy in this case; elsewhere that copy counts as optimizer state.
+  // If the snapshot has no separate weights, they are the fp32 copy, which otherwise counts as
+  // optimizer state.
   return (of.weights == 0 ? 4 : of.weights) / of.bytes();
 }
 
@@ -125,7 +126,7 @@ double gathered_parameters(const Job& job) {
   const double whole = gathered_parameters(job.model, job.layout, 2.0 / offload_of(job).tiles);
   const bool in_4_bits = job.training && job.training->adapter.kind == AdapterKind::qlora;
   if (!in_4_bits) return whole;
-  // Layers are gathered in the form in which they are kept.
+  // Layers are gathered in 4 bits, the form in which they are kept.
   const double root = gathered_parameters(job.model, job.layout, 0);
   return root + (whole - root) * kNf4Bytes / weight_bytes_per_parameter(job);
 }

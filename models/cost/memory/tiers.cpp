@@ -43,7 +43,7 @@ void add(const TierMemory& more, double times, TierMemory& sum) {
 
 namespace {
 
-// Parameters of Offload::sections layers, and of the vocabulary.
+// Counts the parameters of Offload::sections layers and of the vocabulary.
 double sections_parameters(const Job& job) {
   const Offload& offload = offload_of(job);
   return job.network
@@ -105,7 +105,7 @@ void move_to_tiers(const Job& job, const TierMemory& state, double parameters, G
   if (TierMemory* tier = tier_of(offload.weights, at)) {
     at.weights -= state.weights;
     tier->weights += state.weights;
-    // Shards that are fetched ahead of the gathers.
+    // Buffers hold the shards that are fetched ahead of the gathers.
     const double ahead =
         gathered ? pieces - std::min(gathered_parameters(job), parameters) : pieces;
     const double shares = state_shards(job, false).weights;
@@ -141,7 +141,7 @@ TierMemory tier_of_node(const Job& job, const std::vector<GpuMemory>& memory, Me
     const int end = std::min(first + gpus, job.layout.ranks());
     for (int gpu = first; gpu < end;) {
       const int rank = ranks.rank_on(gpu);
-      const int of_stage = members - rank % members;  // and the next ones, where ranks are in order
+      const int of_stage = members - rank % members;  // from here to the stage's last rank
       const int own = ranks.in_order() ? std::min(end - gpu, of_stage) : 1;
       add(memory[rank / members].*part, own, node);
       gpu += own;

@@ -14,9 +14,9 @@ namespace windtunnel {
 
 inline constexpr MemoryTier kTiersBesideGpu[] = {MemoryTier::host, MemoryTier::disk};
 
-// Moves the offloaded part of `state`, the movable weights, gradients and optimizer state of `at`
-// (without activations), to its tier, and adds the pieces that are on the GPU at a time: weights of
-// Offload::sections layers, gradients of two layers, and the vocabulary.
+// Moves the offloaded part of `state` to its tier; `state` has the movable weights, gradients and
+// optimizer state of `at` (without activations). Adds the pieces that are on the GPU at a time:
+// weights of Offload::sections layers, gradients of two layers, and the vocabulary.
 void move_to_tiers(const Job& job, const TierMemory& state, double parameters, GpuMemory& at);
 
 // Bytes of optimizer state for the weights of a chunk (OffloadPlacement::chunks).

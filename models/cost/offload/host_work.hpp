@@ -15,12 +15,12 @@ struct HostWork {
   Origin origin = Origin::assumed;
 };
 
-// A flow of `amount` on a resource, and one of the host memory traffic that goes with it, at the
-// pace of at most `rate` units of the resource per second. Two flows, because each has its own
-// efficiency.
+// Returns a flow of `amount` on a resource, and one of the host memory traffic that goes with it,
+// at the pace of at most `rate` units of the resource per second. There are two flows because each
+// has its own efficiency.
 std::vector<Flow> paced_by(const Job& job, Resource resource, double amount, double rate,
                            double host_bytes);
-// Only the memory traffic, with at most the share `pace` of it per second.
+// Returns only the memory traffic, at no more than the share `pace` of it per second.
 Flow host_traffic(const Job& job, double bytes, double pace);
 
 enum class CopyWay { to_host, from_host };
@@ -33,7 +33,7 @@ HostWork copy_work(const Job& job, CopyWay way, double bytes, double host_bytes,
 // The optimizer step on the host's cores, which reads and writes these bytes: limited by cores or
 // host memory.
 HostWork update_work(const Job& job, double bytes);
-// For state on the drives: reads it from there, or writes it back.
+// The transfer of state on the drives, read from there or written back.
 HostWork drive_work(const Job& job, double bytes);
 
 }  // namespace windtunnel

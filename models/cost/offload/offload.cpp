@@ -58,7 +58,7 @@ std::vector<double> offloaded_shares(const Offload& offload, int layers) {
     for (int layer = 0; layer + 1 < layers; ++layer) shares[layer] = offload.activation_share;
     return shares;
   }
-  // A share that a search made of a number of layers is that number but for rounding.
+  // A search sets activation_share to a number of layers; its rounding error must not add a layer.
   constexpr double kRounding = 1e-9;
   double left = offload.activation_share * layers;
   for (double& share : shares) {

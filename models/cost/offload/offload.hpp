@@ -66,8 +66,8 @@ struct Offload {
   // measured with one thread of GCC 12 -O3 on an AMD EPYC, 40 million parameters.
   Parameter core_Bps = {20e9, 8e9, 38e9, Origin::assumed,
                         "one AMD EPYC core alone reaches 38 GB/s; further busy cores slow it down"};
-  // For a table of layers, [layer]; empty: all keep theirs. Layers may recompute even if nothing is
-  // offloaded.
+  // [layer] The rules for a table of layers; empty: all keep their activations. Layers may
+  // recompute even if nothing is offloaded.
   std::vector<ActivationRule> layers;
 
   OffloadPlacement placement = OffloadPlacement::shares;
@@ -106,7 +106,7 @@ struct Offload {
   bool in_chunks() const { return placement == OffloadPlacement::chunks; }
 };
 
-// Without Job::offload: the default, in which nothing is offloaded.
+// Job::offload if there is one; otherwise the default, in which nothing is offloaded.
 const Offload& offload_of(const Job& job);
 
 // "optimizer on disk, gradients in host memory, activations of 50 % of the layers in host memory";

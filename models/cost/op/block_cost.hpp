@@ -77,7 +77,7 @@ struct BlockSetting {
   // Bytes of all rows at this width: as a tensor is stored, and as a linear layer's GEMM reads it.
   double activation_bytes(double width) const;
   double operand_bytes(double width) const;
-  // A collective in groups of this shape.
+  // Returns the cost of a collective in groups of this shape.
   InnerCollective collective(InnerGroup group, CollectiveKind kind, const GroupShape& shape,
                              double bytes) const;
   // The collectives and kernels that replace one over `bytes` of activations, `element_bytes` each,

@@ -1,5 +1,5 @@
-// The kernels between a layer's products, by Software::fusion: the HBM bytes of each and its number
-// of kernels on the GPU. Internal to the op*.cpp files.
+// Software::fusion decides which kernels run between a layer's products, and so their number and
+// HBM bytes. Internal to the op*.cpp files.
 //
 // Plain PyTorch (none, compiled) was measured kernel by kernel in training steps on one H200
 // (validate/harness/pytorch/measure_steps.py --profile; docs/results/validation-h200.md). Elements
@@ -17,12 +17,13 @@ namespace windtunnel {
 // `joined`: after a residual sum, into whose kernel a compiler fuses it; then it only writes.
 enum class NormPlace { alone, joined };
 Op norm_op(std::string_view name, Pass pass, const Shard& s, NormPlace place = NormPlace::alone);
-// The same for rows of another width, such as latent vectors.
+// A norm whose rows have another width, such as those of latent vectors.
 Op norm_op(std::string_view name, Pass pass, double width, const Shard& s,
            NormPlace place = NormPlace::alone);
 
-// Two reads and a write in both directions (backward adds the branches' gradients), and the
-// one-byte dropout mask. If compiled, backward is an additional operand of the norm's kernel.
+// A residual sum has two reads and a write in both directions (backward adds the branches'
+// gradients), and the one-byte dropout mask. If compiled, backward is an additional operand of the
+// norm's kernel.
 Op residual_op(std::string_view name, Pass pass, const TransformerSpec& model, const Shard& s);
 
 // The activation function between two matrices of an MLP of width `ffn`, for `rows` rows. Forward

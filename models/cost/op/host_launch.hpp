@@ -15,7 +15,8 @@ struct Launched {
   double host_s = 0;  // CPU time
   double gpu_s = 0;   // for a collective: the part not covered by kernels
   // For a collective: by how much the kernels that overlap it last longer than their own launches.
-  // The host launches it in that time. Covered time would be wrong: a faster link covers less.
+  // The host launches the collective in that time. The covered time would be a wrong measure,
+  // because a faster link covers less.
   double beside_s = 0;
 };
 
@@ -23,7 +24,7 @@ struct Launched {
 // Calibration::host_launch_s, each further one Calibration::host_kernel_s, but at most as much as
 // the first. A fraction of an operation (below 1) costs that fraction.
 double host_launch_s(const Calibration& calibration, const Software& software, double launches);
-// The same if the module has launched other kernels before, so that all of these count as further
+// CPU time if the module has launched other kernels before, so that all of these count as further
 // ones.
 double further_launch_s(const Calibration& calibration, const Software& software, double launches);
 

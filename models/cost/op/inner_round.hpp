@@ -13,11 +13,11 @@
 
 namespace windtunnel {
 
-// The ranks of a replica in a group (models/network/groups/parallel_groups.hpp).
+// Tells for which axis ranks of a replica form a group (models/network/groups/parallel_groups.hpp).
 enum class InnerGroup : std::uint8_t {
   tensor,
-  mesh_row,     // of tp's 2D mesh
-  mesh_column,  // the same
+  mesh_row,     // row of tp's 2D mesh
+  mesh_column,  // column of it
   context_ring,
   context_exchange,
   expert,
@@ -73,11 +73,10 @@ struct InnerRound {
 
 // Total time of consecutive collectives.
 double collectives_s(const std::vector<InnerCollective>& collectives);
-// Total time of the round's collectives.
 double collectives_s(const InnerRound& round);
-// The part of it that overlaps the compute.
+// The part of the collectives' time that overlaps the compute.
 double covered_s(const InnerRound& round);
-// Time by which they lengthen that compute.
+// Returns the time by which the collectives lengthen the overlapping compute.
 double slowed_s(const InnerRound& round);
 // Time that the round adds to the compute of its pass.
 double exposed_s(const InnerRound& round);

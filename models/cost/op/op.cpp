@@ -14,7 +14,7 @@ Op first_residual_op(Pass pass, const TransformerSpec& model, const Shard& s) {
   return op;
 }
 
-// The half that mixes tokens, with its norm and its sum.
+// The half of a layer that mixes tokens, with its norm and its residual sum.
 void append_mixer_half(const Job& job, Block block, const Shard& s, Pass pass,
                        std::vector<Op>& ops) {
   if (!has_mixer(block)) return;
@@ -41,7 +41,7 @@ void append_second_half(const Job& job, Block block, const Shard& s, Pass pass,
   if (!forward) ops.push_back(norm_op("norm 2", pass, s));
 }
 
-// Sums over the rows of the output gradients of products with a bias.
+// Columns of the output gradients that products with a bias sum over all rows.
 double bias_columns(const Job& job, Block block, const Shard& s) {
   if (!job.model.biases) return 0;
   double columns = 0;
@@ -202,9 +202,8 @@ Op share_of_outputs(Op op, double share) {
   return op;
 }
 
-// Of q, k, v, projection, gate, up and down, in this order, every second one (torchtitan's per-op
-// policy): keys, projection, up; of attention to a source, which stands behind the first four, keys
-// and projection too.
+// torchtitan's per-op policy recomputes every second of the products q, k, v, projection, gate, up
+// and down: keys, projection and up. Attention to an encoder's output adds its keys and projection.
 void append_every_other_gemm(const Job& job, Block block, const Shard& s, std::vector<Op>& ops) {
   for (const Op& op : layer_ops(job, block, Pass::forward, s)) {
     if (op.kind != OpKind::gemm) continue;
@@ -226,7 +225,7 @@ void append_recomputed_core(const Job& job, const Shard& s, std::vector<Op>& ops
   if (!scored || job.model.attention != AttentionKernel::unfused) return;
   append_by_shard(job, s, ops, [&](const Shard& shard) {
     append_unfused_forward(job.model, shard, ops);
-    ops.resize(ops.size() - 2);  // the context product and its transpose: their output is kept
+    ops.resize(ops.size() - 2);  // no context product: its output is kept
   });
 }
 
@@ -241,7 +240,8 @@ void append_recomputed_mixer(const Job& job, Block block, const Shard& s, std::v
     append_rotary(job, s, Pass::forward, ops);
   }
   append_recomputed_core(job, s, ops);
-  // A later norm of the block reads the sum behind the projection. `matmuls` names that itself.
+  // A later norm of the block reads the sum after the projection. `matmuls` recomputes the
+  // projection itself.
   const bool projects = again.has(attention) && !again.has(matmuls) && halves(block) > 1;
   if (projects) append_projection(job, s, Pass::forward, ops);
   if (!reads_source(block)) return;

@@ -13,9 +13,10 @@
 
 namespace windtunnel {
 
-// The part of a sequence that a block works on: a stack's own tokens of a model with two.
+// The part of a sequence that a block works on. In a model with two stacks it consists of the
+// tokens of the block's own stack.
 SequenceSlice part_of(const Job& job, Block block, const SequenceSlice& slice);
-// Tokens that its encoder reads for each of its decoder's.
+// Tokens that the encoder reads for each token of the decoder.
 double sources_per_token(const Job& job);
 
 std::vector<Op> block_ops(const Job& job, Block block, Pass pass, const SequenceSlice& slice = {});

@@ -33,11 +33,11 @@ Op flash_op(const Shard& s, bool backward) {
   if (s.reach > 0) op.n = std::min(op.n, s.reach);
   op.k = s.query_dim;
   op.batch = s.heads * s.ring;
-  // Forward: scores and context. Backward: the scores again, gradients of the values, of the
-  // scores, of queries and of keys.
+  // The forward pass computes scores and context; the backward pass computes the scores again, and
+  // the gradients of values, scores, queries and keys.
   const double widths = backward ? 3 * s.query_dim + 2 * s.value_dim : s.query_dim + s.value_dim;
   op.flops = 2 * s.heads * s.queries * s.attended * widths;
-  // The steps of a ring but the first see either whole blocks or none.
+  // In a ring every step but the first sees whole blocks or none, so only a single step is causal.
   op.causal = s.attended < s.keys && s.ring == 1;
   // Forward reads q, k, v and writes o; backward reads these and do, writes dq, dk, dv.
   const double key_tokens = s.key_copies * s.tokens * s.keys / s.queries;
@@ -54,7 +54,8 @@ Op ring_merge_op(const Shard& s, bool backward) {
   return memory_op("ring merge", rows * (s.ring - 1) * 3 * s.e * s.tokens * width);
 }
 
-// One module launches them all: its first kernel is an operation, the others come with it.
+// One module launches all of them: the first kernel counts as an operation, the others as further
+// kernels.
 void launch_with_first(std::vector<Op>& ops, std::size_t first) {
   for (std::size_t i = first + 1; i < ops.size(); ++i) ops[i].further = true;
 }
@@ -72,9 +73,9 @@ void append_unfused_backward(const TransformerSpec& model, const Shard& s, std::
   launch_with_first(ops, first);
 }
 
-// Block by block: the square of a block as above, its part of the state, and what the state of
-// earlier blocks gives to its rows; backward two products for each. Every product goes through
-// memory, as no kernel is assumed that fuses them.
+// Works block by block: the scores within a block, the block's part of the state, and what the
+// state of earlier blocks adds to its rows; the backward pass has two products for each. Every
+// product goes through memory, because no kernel that fuses them is assumed.
 void append_linear_core(const Shard& s, bool backward, std::vector<Op>& ops) {
   const double block = std::min(kLinearBlock, s.queries);
   Shard blocks = s;
@@ -248,7 +249,7 @@ void append_rotary(const Job& job, const Shard& s, Pass pass, std::vector<Op>& o
 }
 
 void append_latent_up(const Job& job, const Shard& s, std::vector<Op>& ops) {
-  // Without the down projections, which come first and whose outputs are kept.
+  // Leaves out the down projections, which come first and whose outputs are kept.
   for (const auto append : {append_latent_queries, append_latent_keys}) {
     std::vector<Op> all;
     append(job, s, Pass::forward, all);

@@ -53,7 +53,7 @@ const Parameter& peak_parameter(const GpuSpec& gpu, Precision precision) {
   return gpu.fp8_flops;
 }
 
-// A number that decides less than this share of a time is no evidence for or against it.
+// A number that decides less than this share of a time does not affect the origin of the time.
 constexpr double kNegligible = 0.1;
 
 Origin with_correction(Origin origin, const Parameter& parameter, double share) {
@@ -161,7 +161,7 @@ OpCost attention_roof(const Op& op, const Parameter& peak, const Calibration& c,
   const Parameter& efficiency =
       op.portable ? (forward ? c.portable_forward_efficiency : c.portable_backward_efficiency)
                   : (forward ? c.attention_forward_efficiency : c.attention_backward_efficiency);
-  constexpr double kFittedWidth = 128;  // of the heads that the efficiencies are of
+  constexpr double kFittedWidth = 128;  // head width of the fitted efficiencies
   const double half = c.attention_half_sequence.value;
   const double half_width = c.attention_half_width.value;
   const double width = kernel_width(op.k);
@@ -200,7 +200,7 @@ Precision math_of(const Op& op, Precision precision) {
   return in_bf16 ? Precision::bf16 : op.precision.value_or(precision);
 }
 
-// The higher of the roofs that an op of this kind has.
+// The slower of the roofs that apply to an op of this kind.
 OpCost roofline(const Op& op, const GpuSpec& gpu, Precision precision, const Calibration& c,
                 const Parameter& sustained) {
   const OpCost memory = memory_roof(op, gpu, c);
@@ -215,7 +215,7 @@ OpCost roofline(const Op& op, const GpuSpec& gpu, Precision precision, const Cal
   OpCost compute = named   ? named_attention(op, peak, c, alone)
                    : fused ? attention_roof(op, peak, c, kept.origin)
                            : gemm_roof(op, math, peak, gpu, c, kept.origin);
-  // Clocks fall under load, memory does not slow down with them.
+  // The sustained share is that of the compute clock; it does not affect memory.
   if (!named) compute.seconds /= kept.value;
   return compute.seconds <= memory.seconds ? memory : compute;
 }
@@ -292,7 +292,7 @@ Op fused_op(Op op, int times) {
 
 namespace {
 
-// Share of the speed given by the other constants; nullptr: all of it.
+// The share of the usual speed that a special kernel reaches; nullptr: all of it.
 const Parameter* share_of_speed(const Op& op, const Calibration& c) {
   if (op.scan) return &c.scan_share;
   return op.cast_by_expert ? &c.expert_cast_share : nullptr;

@@ -25,10 +25,10 @@ struct OpCost {
   Origin origin = Origin::assumed;
 };
 
-// In a job on several GPUs. Throws Error if the GPU does not support the precision.
+// Assumes a job on several GPUs. Throws Error if the GPU does not support the precision.
 OpCost op_cost(const Op& op, const GpuSpec& gpu, Precision precision,
                const Calibration& calibration);
-// On the job's GPUs, possibly a single one (sustained_of()), with its precision and calibration.
+// Uses the job's GPUs, precision and calibration; a job on a single GPU has its own sustained_of().
 OpCost op_cost(const Op& op, const Job& job);
 
 // `times` equal ops as one kernel: a product becomes a batched one of different matrices.

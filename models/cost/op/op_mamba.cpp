@@ -24,13 +24,13 @@ struct Scan {
   bool mamba2 = false;  // scan.share was fitted on kernels of Mamba-2 alone
 
   double convolved() const { return inner + 2 * shared; }
-  // number of elements, over all chunks
+  // States are stored once per chunk, so this counts their elements over all chunks.
   double states() const { return tokens / chunk * inner * state; }
   double scores() const { return tokens * chunk * groups; }  // of C B^T
 };
 constexpr double kFp32 = 4;
 
-// The scan of `tokens` tokens with the heads of one of `ranks` ranks.
+// Describes the scan of `tokens` tokens on one of `ranks` ranks that divide the heads.
 Scan scan_of(const Job& job, double tokens, double ranks) {
   const MambaMixer& mamba = job.model.mamba;
   Scan scan;
@@ -96,7 +96,7 @@ void append_scan(std::span<const ScanKernel> kernels, const Scan& scan, std::vec
   for (const ScanKernel& kernel : kernels) ops.push_back(scan_op(kernel, scan));
 }
 
-// Decays and gates of low rank have second matrices, which are one product.
+// Decays and gates of low rank have a second matrix; these run as one product.
 void append_low_rank(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
   const MambaMixer& mamba = job.model.mamba;
   if (mamba.rank() == 0) return;
@@ -110,7 +110,7 @@ void append_low_rank(const Job& job, const Shard& s, Pass pass, std::vector<Op>&
 void append_mamba(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
   const MambaMixer& mamba = job.model.mamba;
   const double tp = job.layout.tp;
-  // The projections to low rank are not divided.
+  // The projections to low rank are not divided by tp.
   const double projected = (mamba.projected() - mamba.rank()) / tp + mamba.rank();
   Linear in{"mamba in", OpRole::query_key_value, s.tokens, s.hidden, projected, s.norm_tokens};
   in.input_cast = true;
@@ -140,7 +140,7 @@ void append_mamba(const Job& job, const Shard& s, Pass pass, std::vector<Op>& op
 
 double scan_convention(const Job& job) {
   const MambaMixer& mamba = job.model.mamba;
-  double executed = 0;  // a token
+  double executed = 0;  // FLOPs per token
   const Scan scan = scan_of(job, 1, 1);
   for (const ScanKernel& kernel : mamba.form().forward) executed += scan_op(kernel, scan).flops;
   return std::max(1.0, mamba.counted_flops(job.batch.sequence) / executed);

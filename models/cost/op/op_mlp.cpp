@@ -1,12 +1,13 @@
-// The MLP, dense or as a mixture of experts.
+// Computes the kernels of an MLP, either dense or with a mixture of experts.
 //
 // Experts run as in Megatron-Core with its all-to-all dispatcher (megatron/core/transformer/moe:
 // router.py, token_dispatcher.py, experts.py; fused permutation, grouped GEMM of Transformer
-// Engine): the router's GEMM in 16 bit with fp32 results, top-k; each token is copied once per
-// expert that it visits (permute), sent (dispatch: expert_parallel.hpp), sorted by the local expert
-// that gets it; the local experts' MLPs are grouped GEMMs with the router's weight in the
-// activation; sorted back, sent back (combine), added up (unpermute). A shared expert is a dense
-// MLP beside it that tp divides. Auxiliary losses and padding of the groups are not counted.
+// Engine). The router's GEMM runs in 16 bit with fp32 results, followed by top-k. Each token is
+// copied once per expert that it visits (permute), sent (dispatch: expert_parallel.hpp) and sorted
+// by the local expert that gets it. The local experts' MLPs are grouped GEMMs with the router's
+// weight in the activation. Results are sorted back, sent back (combine) and added up (unpermute).
+// A shared expert is an additional dense MLP that tp divides. Auxiliary losses and padding of the
+// groups are not counted.
 #include <algorithm>
 #include <functional>
 
@@ -39,7 +40,7 @@ Op expert_activation_op(const Job& job, Pass pass, const Shard& s) {
                        job.model.moe.ffn_hidden, s);
 }
 
-// Appends up projection, activation and down projection, forward, or the way back.
+// Adds up projection, activation and down projection, in the order of the pass.
 void append_matrices(Linear up, const Op& activation, Linear down, Pass pass, const Shard& s,
                      std::vector<Op>& ops) {
   const bool forward = pass == Pass::forward;
@@ -87,7 +88,7 @@ void mark_routed(const Job& job, const Shard& s, std::size_t first, std::vector<
 void append_expert_bias(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
   if (!job.model.biases || job.software.fused_experts || pass == Pass::backward_weight) return;
   const bool forward = pass == Pass::forward;
-  const double passes_fp32 = forward ? 6 : 8;  // over the output, and one of 16 bit
+  const double passes_fp32 = forward ? 6 : 8;  // over the output, plus one in 16 bit
   Op op =
       memory_op("expert bias", (4 * passes_fp32 + s.e) * s.expert_rows * job.model.expert_width());
   op.launches = s.local_experts * (forward ? 2 : 5);
@@ -158,7 +159,7 @@ void append_dense(const Job& job, const Shard& s, Pass pass, std::vector<Op>& op
   append_matrices(up, dense_activation_op(job.model, pass, s), down, pass, s, ops);
 }
 
-// Each tile reads the weights again, and the backward pass computes it again first.
+// Each tile reads the weights again, and the backward pass first recomputes the tile.
 void append_tiled(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
   const double tiles = job.software.mlp_tiles;
   Shard tile = s;

@@ -9,7 +9,7 @@
 namespace windtunnel {
 namespace {
 
-// An operand of a linear layer's GEMM.
+// Describes how an operand of a linear layer's GEMM is stored.
 struct Format {
   double bytes = 0;     // of one element, its share of a scale included
   double quantise = 0;  // HBM bytes per element: 16 bit read, rows and columns written
@@ -18,7 +18,7 @@ struct Format {
 Format format_of(Precision precision) {
   constexpr double kRead = 2;
   switch (precision) {
-    case Precision::fp8:  // the tensor's maximum comes first: it is read twice
+    case Precision::fp8:  // read twice, because the tensor's maximum comes first
       return {1, 2 * kRead + 2};
     case Precision::mxfp8: {
       constexpr double kBytes = 1 + 1.0 / 32;
@@ -62,10 +62,10 @@ void set_training(const Job& job, Shard& s) {
   s.trains = part.weights;
   s.adapter = part.adapter ? &training->adapter : nullptr;
   const bool quantised = training != nullptr && training->adapter.kind == AdapterKind::qlora;
-  s.dequantise = quantised ? kNf4Bytes + s.operand : 0;  // into what the product reads
+  s.dequantise = quantised ? kNf4Bytes + s.operand : 0;  // reads 4 bits, writes the operand
 }
 
-// [pair of an adapter] Number of outputs of each pair on this product.
+// Returns the number of outputs of each adapter pair that adds to this product.
 std::vector<double> adapted_outputs(const Linear& linear, const Shard& s) {
   if (s.adapter == nullptr || !s.adapter->on(linear.site)) return {};
   if (linear.role == OpRole::query_key_value || linear.site == LinearSite::up) {
@@ -81,10 +81,10 @@ std::vector<double> adapted_outputs(const Linear& linear, const Shard& s) {
   return outputs;
 }
 
-// The factors A and B of one pair, in 16 bit. Backward both sum into what the base's product has
-// written: in a kernel of its own, in the compiled kernel that reads the result next, or in one of
-// the products (Software::fused_adapters). DoRA's norms of W + A B are constants of the backward
-// pass (section 4.3).
+// Adds the products with the factors A and B of one adapter pair, in 16 bit. In both directions
+// their result is added to the base product's: in a separate kernel, in the compiled kernel that
+// reads the result next, or in one of the products (Software::fused_adapters). DoRA's norms of
+// W + A B are constants of the backward pass (section 4.3).
 void append_adapter(const Linear& linear, double out, Pass pass, const Shard& s,
                     std::vector<Op>& ops) {
   const double rank = s.adapter->rank;
@@ -110,8 +110,9 @@ void append_adapter(const Linear& linear, double out, Pass pass, const Shard& s,
   const Op dropout = memory_op("adapter dropout", (2 * s.e + 1) * rows * linear.in);
   Linear weights_of_both{"adapter product", OpRole::other, linear.in, rank, out};
   weights_of_both.batch = linear.batch;
-  // The product of the last factor, with `columns` columns, and its sum with the base's output.
-  // Fused, one of the two products adds onto the other's output, behind a dropout mask the base's.
+  // Adds the product of the last factor, with `columns` columns, and its sum with the base's
+  // output. If fused, one of the two products adds onto the other's output; if a dropout mask lies
+  // between, that is the base's product.
   const auto append_sum = [&](const Linear& last, double columns, bool masked) {
     Op product = gemm(last);
     if (s.fused_adapters) product.bytes += s.e * rows * columns;
@@ -129,7 +130,8 @@ void append_adapter(const Linear& linear, double out, Pass pass, const Shard& s,
       append(gemm(first));
       append_sum(second, out, false);
       if (!dora) return;
-      // A B, its sum with W, and the norms of that; the outputs by their magnitudes.
+      // DoRA computes A B, its sum with W and that sum's norms, and scales the outputs by
+      // magnitudes.
       append(gemm(weights_of_both));
       append(memory_op("weight norms", 4 * s.e * weights));
       append(memory_op("magnitudes", 2 * s.e * rows * out));
@@ -228,19 +230,19 @@ Shard shard_of(const Job& job, Block block, const SequenceSlice& slice) {
 
 namespace {
 
-// Queries of which a fused kernel computes all keys that one of them sees. Forward passes:
-// FlashAttention-2 and -3 take 128 (github.com/Dao-AILab/flash-attention 07602adc,
-// csrc/flash_attn/src/flash_fwd_launch_template.h and hopper/tile_size.h), FlashAttention-4 on
-// Blackwell two tiles of 128 (flash_attn/cute/flash_fwd_sm100.py, q_stage). cuDNN does not publish
-// its tiles: that it counts as these on Blackwell was chosen by backward passes
-// (tests/published/named_kernels_test.cpp). Left out: FlashAttention-3 takes 192 forward for heads
-// of up to 96, whose backward pass has 128 (hopper/flash_bwd_launch_template.h, heads of 64).
+// Number of queries in a tile of a fused kernel; the kernel computes all keys that any of them
+// sees. Forward passes: FlashAttention-2 and -3 take 128 (github.com/Dao-AILab/flash-attention
+// 07602adc, csrc/flash_attn/src/flash_fwd_launch_template.h and hopper/tile_size.h),
+// FlashAttention-4 on Blackwell two tiles of 128 (flash_attn/cute/flash_fwd_sm100.py, q_stage).
+// cuDNN does not publish its tiles: that it counts as these on Blackwell was chosen by backward
+// passes (tests/published/named_kernels_test.cpp). Left out: FlashAttention-3 takes 192 forward for
+// heads of up to 96, whose backward pass has 128 (hopper/flash_bwd_launch_template.h, heads of 64).
 double tile_queries(const GpuSpec& gpu) {
   return gpu.generation == GpuGeneration::blackwell ? 256 : 128;
 }
 
-// The far edge of a window crosses a tile as a causal mask's diagonal does: half of the keys that
-// are computed there are outside of the window.
+// At the far edge of a window, as at a causal diagonal, half of the keys computed in a tile are
+// outside of the window.
 void set_window(const Job& job, double begin, double end, Shard& shard) {
   const double edge = tile_queries(job.cluster.node.gpu) / 2;
   const double seen = windowed_keys(job.model, begin, end);
@@ -250,7 +252,7 @@ void set_window(const Job& job, double begin, double end, Shard& shard) {
   shard.reach = job.model.masked() ? 2 * computed : computed;
 }
 
-// Shards of a layer with a window and of one without, by their shares of the layers.
+// Shards for layers with a window and layers without, weighted by their shares of the layers.
 std::vector<Shard> window_shards(const Job& job, const Shard& s) {
   const double end = s.keys;
   const double begin = job.model.masked() ? 2 * s.attended - end : 0;
@@ -283,7 +285,7 @@ Shard chosen_shard(const Job& job, const Shard& s) {
   shard.q = heads * shard.query_dim;
   shard.context = heads * shard.value_dim;
   shard.k = shard.query_dim;
-  shard.v = 0;  // the same vectors
+  shard.v = 0;  // values are the same vectors as keys
   return shard;
 }
 

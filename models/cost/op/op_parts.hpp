@@ -70,7 +70,7 @@ Shard shard_of(const Job& job, Block block, const SequenceSlice& slice);
 std::vector<Shard> attention_shards(const Job& job, const Shard& s);
 // The shard for attention to keys that an indexer chooses.
 Shard chosen_shard(const Job& job, const Shard& s);
-// The shard for attention to projected keys (TransformerSpec::projected_keys).
+// Returns the shard for attention to projected keys (TransformerSpec::projected_keys).
 Shard projected_shard(const Job& job, const Shard& s);
 // `append` appends the kernels of one of these shards to `ops`; together they count as one layer.
 template <class Append>
@@ -105,19 +105,20 @@ struct Linear {
 Linear split_as(Linear linear, MatrixSplit usual, MatrixSplit split, double tp);
 // Appends the GEMM, its quantisation or dequantisation, and its adapters, in order.
 void append_linear(const Linear& linear, Pass pass, const Shard& s, std::vector<Op>& ops);
-// A product in 16 bit (or fp32) in any precision of the job, with `output_bytes` per output
-// element.
+// The product runs in 16 bit (or fp32) whatever the job's precision, and writes `output_bytes` per
+// output element.
 Op plain_linear_op(const Linear& linear, Pass pass, double output_bytes, const Job& job,
                    const Shard& s);
 
-// A contrastive loss instead of the head's: similarities of the sequences' embeddings with all
+// A contrastive loss replaces the head's loss and compares each sequence's embedding with all
 // others.
 std::vector<Op> contrastive_ops(const Job& job, Pass pass, const Shard& s);
 
-// From the first norm's output to the residual's input, in the order of the pass.
+// Adds what runs between the first norm's output and the residual's input, in the order of the
+// pass.
 void append_attention(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops);
-// Parts of it: products and rotation of queries, keys and values; the attention kernels; the output
-// projection.
+// These add parts of attention: products and rotation of queries, keys and values; the attention
+// kernels; the output projection.
 void append_attention_inputs(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops);
 void append_rotary(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops);
 void append_attention_core(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops);
@@ -125,7 +126,7 @@ void append_projection(const Job& job, const Shard& s, Pass pass, std::vector<Op
 // Forward ops of unfused attention, the last of them the context product.
 void append_unfused_forward(const TransformerSpec& model, const Shard& s, std::vector<Op>& ops);
 
-// The same for a Mamba layer.
+// Adds what a Mamba layer runs instead of attention.
 void append_mamba(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops);
 // Factor from the operations of a scan's products to those that layer_flops() counts: above 1 if
 // chunks are short compared with the state and need fewer operations, otherwise 1.
@@ -136,7 +137,8 @@ double scan_convention(const Job& job);
 void append_cross_half(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops);
 Shard cross_shard(const Job& job, const Shard& s);
 
-// From the second norm's output to the residual's input: a dense MLP, or router and experts.
+// These add what runs between the second norm's output and the residual's input: a dense MLP, or
+// router and experts.
 void append_mlp(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops);
 void append_experts(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops);
 // Complete layers of diffusion transformers, and modulation for any layer.
@@ -151,7 +153,7 @@ void append_shared(const Job& job, const Shard& s, Pass pass, std::vector<Op>& o
 // shared experts (shared_experts).
 void append_activation(const Job& job, RecomputeModule of, Pass pass, const Shard& s,
                        std::vector<Op>& ops);
-// Forward products of latent attention that decompress queries, keys and values.
+// Adds the forward products of latent attention that decompress queries, keys and values.
 void append_latent_up(const Job& job, const Shard& s, std::vector<Op>& ops);
 
 }  // namespace windtunnel

@@ -21,10 +21,10 @@ Shard stream_of(const Shard& s, double share) {
 
 struct Stream {
   Shard shard;
-  bool read = true;  // by what follows: else its keys and values alone are
+  bool read = true;  // else only its keys and values are used
 };
 
-// Image, and text.
+// The image's stream and, if there is text, the text's stream.
 std::vector<Stream> streams_of(const Job& job, Block block, const Shard& s) {
   const double text = job.model.text_share(job.batch.sequence);
   std::vector<Stream> streams = {{stream_of(s, 1 - text)}};
@@ -32,8 +32,7 @@ std::vector<Stream> streams_of(const Job& job, Block block, const Shard& s) {
   return streams;
 }
 
-// Appends the ops that lead from the first norm to the inputs of attention, forward, or those that
-// lead back.
+// Appends the ops between the first norm and the inputs of attention, in the direction of the pass.
 void append_before(const Job& job, const Stream& stream, Pass pass, std::vector<Op>& ops) {
   const Shard& s = stream.shard;
   if (pass == Pass::forward) ops.push_back(norm_op("norm 1", pass, s));

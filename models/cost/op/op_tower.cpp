@@ -9,7 +9,8 @@
 namespace windtunnel {
 namespace {
 
-// Trained alike in all of its parts. Zeroth-order steps train weights without a backward pass.
+// Training of a tower whose parts are all trained alike. Zeroth-order steps train weights without a
+// backward pass.
 std::shared_ptr<const Training> trained_as(const PartTraining& part, int layers) {
   if (part.weights && part.backward) return nullptr;
   Training training;
@@ -108,7 +109,7 @@ double tower_end_bytes(const Job& job) {
   const PartTraining projector = training_of(job, kProjectorPart);
   if (!projector.backward) return bytes;
   for (std::size_t i = 1; i < tower.projector.size(); ++i) {
-    // A product's input, and what the activation before it read.
+    // Keeps a product's input for its weight gradient, and the input of the activation before it.
     const double inputs = (projector.weights ? 1 : 0) + (i > 1 ? 1 : 0);
     bytes += tower.projectors * inputs * e * sources * tower.tokens * tower.projector[i - 1];
   }

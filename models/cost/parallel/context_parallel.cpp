@@ -36,7 +36,7 @@ namespace {
 
 // Time of the ops that the ring may overlap.
 double beside_ring_s(const BlockSetting& setting, const std::vector<Op>& pass) {
-  // Ranks wait for rings of scores, and for sums of keys.
+  // Ranks wait for RSA's rings of scores, and for sums of projected keys, so these overlap nothing.
   if (setting.job.layout.context == ContextForm::rsa) return 0;
   if (setting.job.model.projected_keys > 0) return 0;
   double attention_s = 0;
@@ -63,7 +63,7 @@ InnerCollective ring_steps(const BlockSetting& setting, const GroupShape& shape,
   const CollectiveCost cost =
       collective_cost(CollectiveKind::all_gather, CollectiveAlgorithm::ring, shape,
                       ranks * step_bytes, job.cluster, job.calibration);
-  // One ring through all ranks: on the wire that is what each sends to its neighbour.
+  // Counts one ring through all ranks, because each rank sends to its neighbour.
   InnerCollective steps = inner_collective(InnerGroup::context_ring, CollectiveKind::send_recv,
                                            shape, (ranks - 1) * step_bytes, cost);
   steps.choice = CollectiveAlgorithm::direct;
@@ -110,11 +110,11 @@ InnerRound mamba_exchange(const BlockSetting& setting, const ContextShapes& shap
   const MambaMixer& mamba = job.model.mamba;
   const double tp = job.layout.tp;
   const double copies = std::max(1.0, job.layout.cp * tp / mamba.groups);
-  // Gates of low rank are exchanged as wide as heads are.
+  // Gates of low rank are exchanged at the full width of the heads.
   const double low_rank = double(mamba.form().low_rank) * mamba.inner() - mamba.rank();
   const double there = mamba.projected() + low_rank + (copies - 1) * 2 * mamba.shared();
   const double back = 2.0 * mamba.inner();
-  // Where attention goes around a ring alone, no other group of cp ranks exists.
+  // If attention uses only a ring, the ring's group is the only one of the cp ranks.
   const bool exchanges = job.layout.exchange_ranks() > 1;
   const InnerGroup group = exchanges ? InnerGroup::context_exchange : InnerGroup::context_ring;
   const GroupShape& shape = exchanges ? shapes.exchange : shapes.ring;

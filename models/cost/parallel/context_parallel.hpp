@@ -14,13 +14,13 @@
 
 namespace windtunnel {
 
-// From context_ring_shape() and context_exchange_shape().
+// The results of context_ring_shape() and context_exchange_shape().
 struct ContextShapes {
   GroupShape ring;
   GroupShape exchange;
 };
 
-// Tensors of one layer's attention, for context_traffic().
+// Returns the tensors of one layer's attention that context_traffic() needs.
 ContextTensors context_tensors(const BlockSetting& setting);
 
 // The rounds of one layer and direction, without overlapping compute.

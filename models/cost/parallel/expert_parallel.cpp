@@ -13,8 +13,8 @@
 namespace windtunnel {
 namespace {
 
-// Number of copies of a token that are sent (or would be, if local). Merged: one per node (within
-// one node: per rank) that has an expert of it.
+// Number of copies of a token that are sent, or would be if no expert were local. Merged dispatch
+// sends one to each node (in a single node: to each rank) that has one of the token's experts.
 double copies(const Job& job, const GroupShape& shape) {
   if (!job.software.ep_merged) return job.model.moe.per_token;
   return places_met(job.model.moe, shape.nodes > 1 ? shape.nodes : shape.members);
@@ -26,7 +26,7 @@ double seconds_of(const BlockSetting& setting, const std::vector<Op>& pass, cons
   return seconds;
 }
 
-// What ranks send to experts, or receive back, and how.
+// What ranks send to experts, or receive back from them.
 struct Sending {
   double bytes = 0;     // over all copies of a rank's tokens, including hot ones
   double distinct = 1;  // share of them that are distinct: packed once
@@ -51,7 +51,8 @@ void forward_in_nodes(const BlockSetting& setting, const GroupShape& shape, doub
   sent.origin = weakest(sent.origin, inside.origin);
 }
 
-// An all-to-all with the busiest rank's bytes, on its port and, between nodes, on its NIC.
+// The time of an all-to-all follows from the busiest rank's bytes on its port and, between nodes,
+// on its NIC.
 InnerCollective exchange(const BlockSetting& setting, const GroupShape& shape,
                          const ExpertLoad& load, const Sending& sending) {
   const Job& job = setting.job;
@@ -67,7 +68,7 @@ InnerCollective exchange(const BlockSetting& setting, const GroupShape& shape,
   };
   const bool local = job.model.moe.locality && shape.nodes > 1;
   const bool uneven = local || !load.by_rank.empty();
-  // If no rank is known to get more than others, any rank may be the busiest.
+  // If it is not known which ranks receive more than others, any rank may be the busiest.
   const double own = load.by_rank.empty() ? load.received : 1 - load.hot;
   const double mean = own * sending.bytes * on_wire;
   InnerCollective sent;
@@ -139,8 +140,8 @@ struct Beside {
   double backward_s = 0;
 };
 
-// Micro-batches whose forward pass has no backward pass beside it, mean of the ranks; as many
-// backward passes run alone.
+// Counts micro-batches whose forward pass has no backward pass to overlap with, as a mean over
+// ranks; equally many backward passes run alone.
 //
 // Interleaved 1F1B: rank r of p, with v chunks, runs 2 (p - 1 - r) + (v - 1) p + 1 of its m v
 // forward passes before it pairs them (github.com/NVIDIA/Megatron-LM d98e8a64, megatron/core/
@@ -199,7 +200,8 @@ double hot_weight_bytes(const Job& job) {
          job.model.expert_parameters();
 }
 
-// Hides behind the compute of the layer except its experts, less the part that all-to-alls use.
+// Adds the exchange of hot experts. It hides behind the compute of the layer except its experts,
+// less the part that all-to-alls use.
 void add_hot_experts(const BlockSetting& setting, const GroupShape& shape, const PassOps& ops,
                      const Beside& taken, BlockCost& cost) {
   const double bytes = hot_weight_bytes(setting.job);

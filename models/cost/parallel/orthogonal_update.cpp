@@ -76,7 +76,7 @@ double muon_share(const TransformerSpec& model, bool experts) {
 OrthogonalCost orthogonal_cost(double parameters, const Job& job) {
   const double tp = job.layout.tp;
   OrthogonalCost cost{0, Origin::spec};
-  double held = 0;  // of the model on ranks of one tp group, a share each
+  double held = 0;  // parameters that a rank of one tp group holds
   double longest_s = 0;
   for (const TensorRule& rule : tensor_rules(job.model)) {
     const double rows = rule.split == "rows" ? rule.rows / tp : rule.rows;

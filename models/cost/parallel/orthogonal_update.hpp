@@ -13,7 +13,7 @@ namespace windtunnel {
 
 // The share of a model's parameters in matrices, which Muon updates.
 double muon_share(const TransformerSpec& model);
-// That share among the parameters of experts, or among all others.
+// The same share among the parameters of experts, or among all others.
 double muon_share(const TransformerSpec& model, bool experts);
 
 // Update time of a rank with a number of parameters of the usual mix. If ranks take whole matrices,

@@ -33,7 +33,7 @@ class TensorMesh {
     }
   }
 
-  // Two fp32 sums per token of a row, forward and backward.
+  // Norms sum two fp32 numbers per token over a mesh row, forward and backward.
   void add_norms(int norms, BlockCost& cost) const {
     for (const BlockPass& pass : {cost.of_forward(), cost.of_backward_input()}) {
       add(CollectiveKind::all_reduce, kRow, 2 * 4 * setting_.rows / q_, pass, norms);
@@ -48,7 +48,7 @@ class TensorMesh {
     add(CollectiveKind::reduce, kColumn, block, cost.of_backward_weight(), side());
   }
 
-  // Maximum, predicted logit and sum of exponentials.
+  // The loss reduces three numbers per token: maximum, predicted logit and sum of exponentials.
   void add_loss(BlockCost& cost) const {
     add(CollectiveKind::all_reduce, kRow, 4 * setting_.rows / q_, cost.of_forward(), 3);
   }

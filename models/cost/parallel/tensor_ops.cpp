@@ -50,7 +50,7 @@ std::vector<Op> cut_ops(const Job& job, Block block, const MakeOps& make) {
   return ops;
 }
 
-// The row-parallel GEMMs in pieces of their output; each reads all of the input.
+// Cuts the outputs of row-parallel GEMMs into pieces; each piece reads all of the input.
 std::vector<Op> with_columns(const std::vector<Op>& ops, int columns, double operand_bytes) {
   std::vector<Op> cut;
   for (Op op : ops) {

@@ -14,9 +14,9 @@
 
 namespace windtunnel {
 
-// Number of row slices of a micro-batch in a layer.
+// A layer runs a micro-batch in this number of row slices.
 int tensor_slices(const Job& job);
-// Number of pieces of a row-parallel GEMM's output.
+// A row-parallel GEMM's output is cut into this number of pieces.
 int tensor_columns(const Job& job);
 
 // The ops of all slices, one slice after the other; all slices are equal.

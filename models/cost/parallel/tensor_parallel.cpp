@@ -13,7 +13,7 @@
 namespace windtunnel {
 namespace {
 
-// The first product of a half, or one of several.
+// A half of a layer starts with one product, or with several from different inputs.
 struct FirstProduct {
   OpRole role = OpRole::other;
   double width = 0;  // of its input
@@ -43,7 +43,7 @@ Signature gradient_of(const Signature& signature) {
   if (signature == kBroadcast) return kPartial;
   return signature == kPartial ? kBroadcast : signature;
 }
-// Between the products of a half: a rank's heads, or its units of an MLP.
+// Between the products of a half, a rank holds its heads or its part of the MLP's columns.
 constexpr Signature kOwnUnits = split_along(1);
 
 Half attention_half(const Job& job, Block block) {
@@ -117,12 +117,13 @@ void append(const Sent& more, Sent& to) {
   to.insert(to.end(), more.begin(), more.end());
 }
 
-// Communication after a half, for one row slice, and compute that can hide another slice's.
+// The communication after a half of a layer, for one row slice, and the compute that can hide
+// communication of another slice.
 struct Slot {
   std::vector<InnerRound> own;  // overlapping kernels of the half itself
   Sent sent;                    // summing its output, except the part that its own kernels hide
   Sent before;                  // gathering its input
-  double compute_s = 0;         // that is left for another half's
+  double compute_s = 0;         // left to hide another half's communication
 };
 
 bool fills_slots(TensorOverlap overlap) {
@@ -144,7 +145,7 @@ class TensorParallel {
     if (has_attention(block)) halves.push_back(attention_half(job_, block));
     if (reads_source(block)) halves.push_back(cross_half(job_));
     if (has_mamba(block)) halves.push_back(mamba_half(job_));
-    const bool beside = block == Block::single_stream;  // its MLP's products are attention's
+    const bool beside = block == Block::single_stream;  // MLP and attention have common products
     if ((has_mlp(block) && !beside) || (has_experts(block) && job_.model.moe.shared_ffn > 0)) {
       halves.push_back(mlp_half(job_, block));
     }
@@ -216,7 +217,7 @@ class TensorParallel {
     return setting_.cost(product_of(pass, role)).seconds;
   }
 
-  // pipelined: collective and GEMM are cut into tp pieces, which wait for each other in turn.
+  // pipelined: collective and GEMM are cut into tp pieces, so that pieces of both overlap.
   double pipelined_s(const std::vector<Op>& pass, OpRole role) const {
     if (overlap_ != TensorOverlap::pipelined || !job_.layout.sequence_parallel) return 0;
     return op_s(pass, role) * (job_.layout.tp - 1) / job_.layout.tp;
@@ -231,8 +232,8 @@ class TensorParallel {
     return std::min(collectives_s(scatter), gemm_s);
   }
 
-  // The same if that is the whole collective: the part of it that can run during the GEMM, however
-  // fast the links are.
+  // With sequence parallelism the fused reduce-scatter is the whole collective, so that it can run
+  // during the entire GEMM however fast the links are.
   double fusing_s(double gemm_s) const {
     const bool whole = overlap_ == TensorOverlap::fused && job_.layout.sequence_parallel;
     return whole ? gemm_s : fused_s(hidden_, gemm_s);
@@ -254,7 +255,7 @@ class TensorParallel {
     add_inside(half, ops, cost);
   }
 
-  // Between the products, if their splits require it; Megatron-LM's do not.
+  // Communication between the products of a half, if their splits require it; Megatron-LM's do not.
   void add_inside(const Half& half, const PassOps& ops, BlockCost& cost) const {
     const Signature made = result_of(half.first_split);
     const double made_bytes = setting_.activation_bytes(half.first_out);
@@ -262,7 +263,7 @@ class TensorParallel {
     const Signature read = operand_of(half.last_split);
     const Sent operand = change_operands(kOwnUnits, read, setting_.operand_bytes(half.last_in));
     add(operand, {}, cost.of_forward());
-    add(operand, {op_s(ops.backward_input, half.last)}, cost.of_backward_input());  // again
+    add(operand, {op_s(ops.backward_input, half.last)}, cost.of_backward_input());  // regathered
     add(change(gradient_of(read), kOwnUnits, setting_.activation_bytes(half.last_in)),
         {op_s(ops.backward_weight, half.last), BesideCompute::weights}, cost.of_backward_input());
     add(change_operands(kOwnUnits, gradient_of(made), setting_.operand_bytes(half.first_out)), {},
@@ -282,7 +283,8 @@ class TensorParallel {
         pass);
   }
 
-  // Seconds of one row slice's ops: attention's half, with its norm and residual, and the MLP's.
+  // Returns the seconds of one row slice's ops for attention's half, which includes its norm and
+  // residual, and for the MLP's half.
   std::array<double, 2> half_seconds(const std::vector<Op>& pass, bool forward) const {
     std::array<double, 2> seconds = {};
     std::size_t half = forward ? 0 : 1;
@@ -295,7 +297,7 @@ class TensorParallel {
     return seconds;
   }
 
-  // A collective that overlaps kernels of its own half; the exposed part is sent after them.
+  // Adds a collective that overlaps kernels of its own half; the exposed part is sent after them.
   void add_own(const Sent& sent, double times, InnerRound round, Slot& slot) const {
     if (collectives_s(sent) <= 0 || times <= 0) return;
     round.category = Category::tp;
@@ -306,8 +308,8 @@ class TensorParallel {
     slot.own.push_back(std::move(round));
   }
 
-  // Kraken: each rank's attention reads and writes a private residual stream. The outputs of MLPs
-  // are summed during the next layer's attention, and read by its MLP.
+  // In Kraken each rank's attention reads and writes a private residual stream. Outputs of MLPs are
+  // summed during the next layer's attention, and its MLP reads the sum.
   bool stays_apart(const Half& half) const {
     return overlap_ == TensorOverlap::kraken && half.last == OpRole::projection;
   }
@@ -371,8 +373,8 @@ class TensorParallel {
     expose(backward[0], backward[1], true, cost.of_backward_input());
   }
 
-  // All slices of a half that is followed by `next`, which belongs to the next layer if the pass
-  // leaves this one.
+  // Adds the communication of all slices of a half. `next` follows it, in the next layer if the
+  // pass leaves this one.
   void expose(const Slot& half, const Slot& next, bool leaves_layer, const BlockPass& pass) const {
     const int slices = tensor_slices(job_);
     InnerRound between{.category = Category::tp,

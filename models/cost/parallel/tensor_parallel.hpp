@@ -15,7 +15,7 @@
 
 namespace windtunnel {
 
-// `shape`: tensor_group_shape(); `ops`: tensor_parallel_ops().
+// The caller passes tensor_group_shape() as `shape` and tensor_parallel_ops() as `ops`.
 void add_tensor_parallel(const BlockSetting& setting, const GroupShape& shape, Block block,
                          const PassOps& ops, BlockCost& cost);
 

@@ -26,7 +26,7 @@ class Ways {
     of_job_ = share * state.all_bytes;
   }
 
-  // Between GPU and host.
+  // Copies between GPU and host memory.
   double copy_s() const {
     const NodeSpec& node = cluster_.node;
     const double pcie_Bps = node.pcie_one_way_Bps() * calibration_.pcie_efficiency.value;
@@ -47,7 +47,8 @@ class Ways {
     return of_node_ /
            (cluster_.node.host_memory_Bps.value * calibration_.host_memory_efficiency.value);
   }
-  // Between host memory and the place, at this rate of a storage that nodes share.
+  // Transfers between host memory and the tier's place; `shared_Bps`: of a storage that nodes
+  // share.
   double place_s(Parameter StorageSpec::*shared_Bps) const {
     if (!place_.way) return place_.copied ? host_memory_s() : 0;
     const double efficiency = calibration_.storage_efficiency.value;
@@ -61,7 +62,8 @@ class Ways {
     const StorageSpec* storage = place_.storage(cluster_);
     return storage == nullptr ? 0 : storage->latency_s.value;
   }
-  // The copy if it is in storage, and other data that every node reads; with `others` reading too.
+  // Reads from storage the other data that every node needs, and the copy if it is there. `others`:
+  // jobs that read at the same time.
   double startup_s(bool copy, double startup_bytes, const StorageStorm& others) const {
     const double efficiency = calibration_.storage_efficiency.value;
     const double all_Bps = cluster_.storage.left_of(cluster_.storage.read_Bps) * efficiency;
@@ -76,7 +78,7 @@ class Ways {
     return std::max(while_shared / shared_Bps + (mean - while_shared) / rate(cluster_.nodes),
                     fullest_s);
   }
-  // `blocks` times what a node holds, over its NICs.
+  // Moves `blocks` times what a node holds over its NICs.
   double network_s(double blocks) const {
     const NodeSpec& node = cluster_.node;
     const double nics_Bps = node.nics * node.nic_Bps.value * calibration_.nic_efficiency.value;
@@ -180,7 +182,7 @@ StartupReads startup_reads(const SnapshotTier* tier, const SavedState& state, co
   const Ways ways(restored_share(read), read, state, layout, cluster, calibration);
   const double copy_s = copy ? ways.startup_s(true, 0, {}) : 0;
   const double both_s = ways.startup_s(copy, storage.startup_bytes, {});
-  const double latency_s = copy ? 0 : storage.latency_s.value;  // restore_s() has that of a copy
+  const double latency_s = copy ? 0 : storage.latency_s.value;  // a copy's is in restore_s()
   return {latency_s + both_s - copy_s,
           ways.startup_s(copy, storage.startup_bytes, storage.storm) - both_s};
 }

@@ -17,7 +17,7 @@ struct SavedState {
   double fullest_bytes = 0;
   double all_bytes = 0;
 };
-// `bytes_per_gpu` by pipeline rank: snapshot_bytes_per_gpu().
+// The caller gets `bytes_per_gpu`, by pipeline rank, from snapshot_bytes_per_gpu().
 SavedState saved_state(const std::vector<double>& bytes_per_gpu, const Layout& layout);
 
 // Seconds until a snapshot of a tier without a code can be restored, when nothing else runs: the
@@ -38,35 +38,35 @@ double save_s(const SnapshotTier& tier, const SavedState& state, const Layout& l
 // gathered over the training network, which is orders of magnitude faster than storage and not
 // counted.) With g GPUs per node:
 //   to the GPU    max(w S / PCIe, w S / SnapshotWriter::copy_Bps, g S / host memory)
-//   host-memory, peers   max(w S / SnapshotWriter::read_Bps, that) (the own copy is at home)
-//   local-disk    max(g S / disk, w S / SnapshotWriter::read_Bps) + that
+//   host-memory, peers   max(w S / SnapshotWriter::read_Bps, to the GPU): each node has its copy
+//   local-disk    max(g S / disk, w S / SnapshotWriter::read_Bps) + to the GPU
 //   storage       latency + max(all bytes / storage read, g S / storage NIC,
-//                 w S / SnapshotWriter::read_Bps) + that
+//                 w S / SnapshotWriter::read_Bps) + to the GPU
+//   replicas      what a GPU holds, S x ranks that hold the same, over the NIC of a live GPU
 // Every file is read once even if several processes need it: the others find it in memory.
-//   replicas      what a GPU holds, S x ranks that hold the same, from a live one over its NIC
 double restore_s(const SnapshotTier& tier, const SavedState& state, const Layout& layout,
                  const Cluster& cluster, const Calibration& calibration);
 
 // The same after losing m of k + m members, as many as the code tolerates; 0: it tolerates none.
-//   code over nodes: max(k, m) g S / NICs of a node (each rebuilder takes k blocks in while each of
-//     the k that are left sends to m) or, if that takes longer, g S / disk of those left; then
-//     decoding k g S, then to the GPU. Further copies: k = 1 and nothing to decode (GEMINI, SOSP
-//     2023, retrieval from a peer).
+//   code over nodes: max(k, m) g S / NICs of a node (each of the m new members receives k blocks,
+//     and each of the k survivors sends to m) or, if it takes longer, g S / disk of a survivor;
+//     then decoding k g S, then to the GPU. Further copies: k = 1 and nothing to decode (GEMINI,
+//     SOSP 2023, retrieval from a peer).
 //   code in the node: decoding k S, then to the GPU
-//   recompute: the lost optimizer state comes out of the weights: as restore_s()
+//   recompute: restore_s(), because the optimizer state is recomputed from the weights
 //   replicas: restore_s()
 double rebuild_s(const SnapshotTier& tier, const SavedState& state, const Layout& layout,
                  const Cluster& cluster, const Calibration& calibration);
 
 // Additional time if replicas were lost or came back since the copy was taken and shards span all
-// of them: the copy is converted, that is read and written at its place once more. Without
+// of them: the copy is converted, which reads and writes it at its place once more. Without
 // sharding, or if whole copies of shards are left, every rank finds its own data; a copy for any
 // layout (Universal Checkpointing, arXiv 2406.18820) needs no conversion.
 double reshape_s(const SnapshotTier& tier, const SavedState& state, const Layout& layout,
                  const Cluster& cluster, const Calibration& calibration);
-// The same for a change of tp, pp or dp, after which no rank finds its own data: Universal
-// Checkpointing's conversion, or 0 if loading converts (SnapshotTier::any_layout; ByteCheckpoint,
-// arXiv 2407.20143).
+// Time of the conversion after a change of tp, pp or dp, when no rank finds its own data (Universal
+// Checkpointing); 0 if loading converts (SnapshotTier::any_layout; ByteCheckpoint, arXiv
+// 2407.20143).
 double convert_s(const SnapshotTier& tier, const SavedState& state, const Layout& layout,
                  const Cluster& cluster, const Calibration& calibration);
 
@@ -78,8 +78,8 @@ struct StartupReads {
   bool operator==(const StartupReads&) const = default;
 };
 
-// For a restart from a copy of this tier; nullptr: the job starts from scratch. From storage the
-// copy is read together with the other data, from elsewhere afterwards. Nodes share the storage
+// `tier`: the restart is from a copy of this tier; nullptr: the job starts from scratch. A copy in
+// storage is read together with the other data, any other copy afterwards. Nodes share the storage
 // bandwidth evenly, each up to its own link; nodes that have finished leave their share to the
 // others:
 //   r = min(storage read / nodes, storage NIC)

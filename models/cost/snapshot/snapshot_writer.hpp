@@ -25,10 +25,10 @@ struct NamedWriter {
 };
 std::span<const NamedWriter> snapshot_writers();
 
-// The writer's rates, with their origin.
+// Copies the named writer's rates; the origin is that of write_Bps.
 SnapshotWriter usual_writer(const NamedWriter& named);
 
-// Bytes that a writing process handles, relative to a rank with WritingRanks::all.
+// Returns how often a rank's bytes (WritingRanks::all) a writing process handles.
 double writer_parts(const SnapshotWriter& writer, const Layout& layout);
 
 }  // namespace windtunnel

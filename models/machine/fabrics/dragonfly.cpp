@@ -10,7 +10,7 @@
 namespace windtunnel {
 namespace {
 
-// Index of `other` among all but `self`.
+// Returns the index of `other` in a list that leaves `self` out; skipped() is the inverse.
 int skipping(int self, int other) {
   return other < self ? other : other - 1;
 }
@@ -83,14 +83,14 @@ class DragonflyLinks final : public FabricLinks {
     route.insert(route.end(), way.begin(), way.end());
   }
 
-  // One more router than cables between them.
+  // A route of n cables passes n + 1 routers.
   int switch_hops(int src_nic, int dst_nic) const override {
     std::vector<int> route;
     append_route(src_nic, dst_nic, 0, route);
     return static_cast<int>(route.size()) + 1;
   }
 
-  // Cuts around groups, and around routers, each with all bundles that leave it.
+  // Returns a cut around each group and each router, with all bundles that leave it.
   std::vector<FabricCut> cuts() const override {
     std::vector<int> router_of_node(nodes_);
     std::vector<int> group_of_node(nodes_);
@@ -114,7 +114,7 @@ class DragonflyLinks final : public FabricLinks {
   }
 
  private:
-  // A link may represent cables of several routers: each of them may use all of it.
+  // A link may stand for cables of several routers; each of these routers can use all of it.
   void add_bundle(int source, int target, FabricCut& groups, FabricCut& routers) const {
     for (int cable = 0; cable < gateways_; ++cable) {
       const double bandwidth_Bps = capacity(global_link(source, target, cable));
@@ -131,7 +131,7 @@ class DragonflyLinks final : public FabricLinks {
     return router_of(src_nic) / routers_ == router_of(dst_nic) / routers_ ? 1 : cables_;
   }
 
-  // Ways through a third group, or inside a group a third router.
+  // Counts the paths through a third group or, inside a group, through a third router.
   int detours(int src_nic, int dst_nic) const {
     const int from = router_of(src_nic);
     const int to = router_of(dst_nic);
@@ -139,8 +139,8 @@ class DragonflyLinks final : public FabricLinks {
     return (from / routers_ == to / routers_ ? routers_ : groups_) - 2;
   }
 
-  // Ways are numbered: the direct ones, then the detours, counted from the sender's router on so
-  // that senders of a group spread.
+  // Ways are numbered: first the direct ones, then the detours. Detours are counted from the
+  // sender's router on, so that the senders of a group use different ones.
   void append_way(int from, int to, int way, std::vector<int>& route) const {
     const int source = from / routers_;
     const int target = to / routers_;
@@ -163,7 +163,7 @@ class DragonflyLinks final : public FabricLinks {
   }
 
   int third_router(int from, int to, int index) const {
-    const int ahead = (to - from + routers_) % routers_;  // both are of one group
+    const int ahead = (to - from + routers_) % routers_;  // both are in one group
     const int step = index + 1 < ahead ? index + 1 : index + 2;
     return from - from % routers_ + (from % routers_ + step) % routers_;
   }
@@ -173,8 +173,9 @@ class DragonflyLinks final : public FabricLinks {
       route.push_back(from * (routers_ - 1) + skipping(from % routers_, to % routers_));
   }
 
-  // From a router to the gateway of its group and over the bundle; returns the router it ends at.
-  // Way 0 starts at the gateway that the router's own place selects, its own if it is one.
+  // Appends the links from a router to its group's gateway and over the bundle; returns the router
+  // at the other end. Way 0 uses the gateway that the router's position selects, or the router
+  // itself if it is one.
   int append_global(int from, int target, int way, std::vector<int>& route) const {
     const int source = from / routers_;
     const int cable = cable_of(from, target, way);
@@ -200,8 +201,8 @@ class DragonflyLinks final : public FabricLinks {
     return locals() + bundle * cables_ + (cables_ == 1 ? 0 : cable);
   }
 
-  // Direct paths without a failed link; those through a third group if the whole bundle failed.
-  // Adaptive: all.
+  // Returns direct paths without a failed link, or paths through a third group if the whole bundle
+  // failed; under adaptive routing both kinds.
   std::vector<int> open_ways(int src_nic, int dst_nic) const {
     const int from = router_of(src_nic);
     const int to = router_of(dst_nic);

@@ -1,8 +1,9 @@
 // Dragonfly: routers within a group are fully connected, and every two groups are joined by a
 // bundle of cables; bytes travel local, global, local.
 //
-// Kim, Dally, Scott & Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008;
-// De Sensi et al., "An in-depth analysis of the Slingshot interconnect", SC 2020.
+// The topology follows Kim, Dally, Scott & Abts, "Technology-driven, highly-scalable dragonfly
+// topology", ISCA 2008, and De Sensi et al., "An in-depth analysis of the Slingshot interconnect",
+// SC 2020.
 #pragma once
 
 #include <memory>

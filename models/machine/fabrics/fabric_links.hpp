@@ -50,7 +50,7 @@ class FabricLinks {
   virtual void append_route(int src_nic, int dst_nic, int path, std::vector<int>& route) const = 0;
   // Switches passed.
   virtual int switch_hops(int src_nic, int dst_nic) const = 0;
-  // Latency in addition to the switches': of a cable between sites.
+  // A cable between sites adds latency to that of the switches.
   virtual double extra_latency_s(int /*src_nic*/, int /*dst_nic*/) const { return 0; }
   // Cuts that limit what the fabric can carry; empty if nothing is oversubscribed. They follow from
   // the topology, not from routes.

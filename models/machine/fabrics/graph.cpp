@@ -24,7 +24,7 @@ constexpr std::uint16_t kFar = std::numeric_limits<std::uint16_t>::max();
 constexpr int kMostWays = kFar;  // further equal paths are not counted
 constexpr double kMostEntries = 1 << 28;
 
-// To one vertex, from every vertex.
+// Stores each vertex's distance to one target vertex and its number of shortest paths to it.
 struct ToVertex {
   std::vector<std::uint16_t> distance;
   std::vector<std::uint16_t> ways;
@@ -111,7 +111,7 @@ class GraphLinks final : public FabricLinks {
     if (anchor_[to] != to) route.push_back(leaf_in_[to]);
   }
 
-  // Every vertex between the ends; a cable from node to node counts as a switch.
+  // Counts the vertices between the ends; a cable from node to node counts as a switch.
   int switch_hops(int src_nic, int dst_nic) const override {
     const int from = vertex_of_nic_[src_nic];
     const int to = vertex_of_nic_[dst_nic];
@@ -119,8 +119,9 @@ class GraphLinks final : public FabricLinks {
     return std::max(1, towards(dst_nic).distance[inner_of_[anchor_[from]]] + folded - 1);
   }
 
-  // For each cable the vertices that are nearer to one end than to the other, and vice versa: in a
-  // tree the subtree below it, in a ring a half, among islands one of them.
+  // Each cable gives two cuts: the vertices that are nearer to one end than to the other, and vice
+  // versa. In a tree this separates the subtree below the cable, in a ring a half, among islands an
+  // island.
   std::vector<FabricCut> cuts() const override {
     std::vector<FabricCut> cuts;
     if (cables_.size() > kMostCutCables) return cuts;
@@ -140,9 +141,9 @@ class GraphLinks final : public FabricLinks {
   }
 
  private:
-  static constexpr size_t kMostCutCables = 256;  // of each, all vertices are looked at
+  static constexpr size_t kMostCutCables = 256;  // each looks at all vertices
 
-  // [vertex] -> 0: it has fewer cables to `one` than to `other`; 1: it has not.
+  // [vertex] 0: it is nearer to `one` than to `other`; 1: it is not.
   std::vector<int> nearer_to(int one, int other) const {
     const std::vector<int> to_one = distances_to(one);
     const std::vector<int> to_other = distances_to(other);
@@ -202,7 +203,8 @@ class GraphLinks final : public FabricLinks {
     for (const EdgeSpec& edge : cluster.fabric.edges) {
       cable_end(edge.a, cluster);  // throws if the node does not exist
       cable_end(edge.b, cluster);
-      if (edge.a == edge.b) throw Error(fmt::format("a cable from '{0}' to '{0}'", edge.a));
+      if (edge.a == edge.b)
+        throw Error(fmt::format("a cable joins '{0}' to itself; name another end", edge.a));
       if (edge.bandwidth_Bps <= 0) {
         throw Error(fmt::format("the cable from '{}' to '{}' has no bandwidth", edge.a, edge.b));
       }
@@ -235,7 +237,7 @@ class GraphLinks final : public FabricLinks {
     }
   }
 
-  // A vertex with one cable is not searched: its paths are those of its neighbour.
+  // A vertex with one cable is left out of the search: its paths are those of its neighbour.
   void fold_leaves() {
     std::vector<int> degree(vertices(), 0);
     for (const Cable& cable : cables_) {
@@ -316,7 +318,8 @@ class GraphLinks final : public FabricLinks {
 
   const ToVertex& towards(int nic) const { return rows_[row_of_[anchor_[vertex_of_nic_[nic]]]]; }
 
-  // The link of path `path` from an inner vertex; `path` becomes the number of the remaining path.
+  // Appends the link that path `path` takes from an inner vertex, and returns the next vertex;
+  // `path` becomes its number among the paths from there.
   int append_step(int at, const ToVertex& ahead, int& path, std::vector<int>& route) const {
     const auto [first, end] = out_edges(at, graph_);
     for (auto edge = first; edge != end; ++edge) {
@@ -332,7 +335,7 @@ class GraphLinks final : public FabricLinks {
   }
 
   int nics_ = 1;
-  bool merge_ = true;               // parallel cables
+  bool merge_ = true;               // parallel cables are one link
   std::vector<std::string> names_;  // of vertices
   std::map<std::string, int> vertex_of_name_;
   std::vector<Cable> cables_;  // link 2i runs from a to b of cable i, link 2i + 1 back

@@ -10,7 +10,7 @@
 namespace windtunnel {
 namespace {
 
-// The first node of every part, then the second of every part, ...
+// The order takes the first node of every part, then the second of every part, and so on.
 std::vector<int> in_turn(const std::vector<std::vector<int>>& parts) {
   std::vector<int> order;
   bool more = true;
@@ -25,7 +25,7 @@ std::vector<int> in_turn(const std::vector<std::vector<int>>& parts) {
   return order;
 }
 
-// Number of consecutive nodes in a part; 0: no parts.
+// A part has this number of consecutive nodes; 0 means that the fabric has no parts.
 int nodes_per_part(const FabricSpec& fabric) {
   switch (fabric.topology) {
     case Topology::clos:

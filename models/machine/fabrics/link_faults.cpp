@@ -28,7 +28,7 @@ void mark_reached(int start, const StepsFrom& steps_from, std::vector<char>& see
   }
 }
 
-// Whether a link is called so, or begins with these words.
+// Whether `words` are the link's name, or its first words.
 bool names(std::string_view words, std::string_view link) {
   return link.starts_with(words) && (link.size() == words.size() || link[words.size()] == ' ');
 }
@@ -45,7 +45,7 @@ bool names(std::string_view words, std::string_view link) {
   throw Error(fmt::format("unknown link '{}'; did you mean '{}'?", unknown, nearest));
 }
 
-// Every beginning of the names that ends with a word, each once.
+// The first words of all names, up to each word, each once.
 std::vector<std::string> beginnings_of(const std::vector<std::string>& links) {
   std::set<std::string> all;
   for (const std::string& link : links) {
@@ -69,7 +69,7 @@ double background_left(const FabricSpec& fabric, std::string_view link) {
 }
 
 bool names_whole_kind(std::string_view links) {
-  return links.find(' ') == std::string_view::npos;  // a kind has no number in its name
+  return links.find(' ') == std::string_view::npos;  // the name of a kind is one word
 }
 
 bool has_bursts(const FabricSpec& fabric) {
@@ -189,7 +189,8 @@ std::pair<int, int> cut_pair(int switches, const StepsFrom& steps_from,
   for (int other = 0; other < switches; ++other) {
     if (counts(other) && reached[other] == 0) return {start, other};
   }
-  // All are reached from `start`; each must reach it too: walk the links backwards.
+  // All switches are reached from `start`. Each must also reach it, so this walks the links
+  // backwards.
   std::vector<std::vector<Step>> backward(switches);
   std::vector<Step> steps;
   for (int from = 0; from < switches; ++from) {

@@ -45,7 +45,7 @@ class SitesLinks final : public FabricLinks {
     route.push_back(2 * target + 1);
   }
 
-  // Between sites the tree of the one, the network between and the tree of the other.
+  // A path between sites passes the tree of each site and the network that connects them.
   int switch_hops(int src_nic, int dst_nic) const override {
     return site_of_nic(src_nic) == site_of_nic(dst_nic) ? 1 : 3;
   }

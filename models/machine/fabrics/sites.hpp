@@ -2,7 +2,7 @@
 // The network between sites, which each reaches over one access link, is a WAN between data centres
 // or the Ethernet between islands of InfiniBand and RoCE.
 //
-// Holmes (Yang et al., arXiv 2312.03549): islands of different NICs.
+// Holmes (Yang et al., arXiv 2312.03549) trains on islands that have different NICs.
 #pragma once
 
 #include <memory>

@@ -194,7 +194,7 @@ class TorusLinks final : public FabricLinks {
     return ahead < 0 ? ahead + sizes_[dimension] : ahead;
   }
 
-  // One step further in a dimension, with wrap-around.
+  // A step beyond the last node of a dimension wraps around.
   int neighbour(int node, int dimension, bool plus) const {
     const int size = sizes_[dimension];
     const int at = place(node, dimension);

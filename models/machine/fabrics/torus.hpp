@@ -15,7 +15,7 @@ namespace windtunnel {
 // order of dimensions: uniform traffic then loads all cables of a dimension equally, like an ideal
 // spread over all orders. Otherwise every order of dimensions is a path.
 std::unique_ptr<const FabricLinks> make_torus_links(const Cluster& cluster);
-// Bandwidth of a cable of a dimension, per direction.
+// Returns the bandwidth of a cable of this dimension per direction.
 double cable_Bps(const Cluster& cluster, int dimension);
 
 // Slices of a torus that a data-centre network joins: the last of FabricSpec::dimensions, where

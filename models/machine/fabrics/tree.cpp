@@ -15,7 +15,7 @@ struct Level {
   const char* name = "pod";
   int nodes = 1;         // of a full unit
   int parent_nodes = 1;  // of a full unit of the level above
-  int units_below = 1;   // that a full parent has
+  int units_below = 1;   // units below a full parent
   int ways = 1;          // of a full unit's bundle
   int parent_ways = 1;   // over all bundles of one rail below a full parent
   int first_link = 0;    // all up, then all down
@@ -23,7 +23,7 @@ struct Level {
   double node_Bps = 0;   // of a bundle, for every node below it
 };
 
-// A bundle, and a link in it.
+// Identifies a bundle and a link in it.
 struct Place {
   int unit = 0;
   int rail = 0;

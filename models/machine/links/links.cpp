@@ -56,7 +56,7 @@ const NodeSpec& node_of_nic(const Cluster& cluster, int nic) {
   return cluster.node_of_pool(cluster.pool_of_place(nic / cluster.nics_per_node()));
 }
 
-// Slowdown of both directions.
+// The share of a NIC's bandwidth that is left by causes that affect both directions.
 double two_way_factor(const Cluster& cluster, int nic) {
   const int nics = cluster.nics_per_node();
   double factor = varied_factor(cluster.fabric.variation, nic);
@@ -187,7 +187,7 @@ bool LinkTable::behind_pcie(int gpu) const {
   return behind_pcie(cluster_->spec_of(cluster_->node_of(gpu)));
 }
 
-// The node of the link with this number among links of its kind.
+// The node of the link that has this index among the links of its kind.
 const NodeSpec& LinkTable::node_of(Kind kind, int index) const {
   if (cluster_->pools.empty()) return cluster_->node;
   if (kind < Kind::nic_out) return cluster_->spec_of(cluster_->node_of(index));
@@ -350,7 +350,7 @@ void LinkTable::append_route(int src_gpu, int dst_gpu, std::vector<LinkId>& rout
   const int exit = exit_gpu(src_gpu, dst_gpu);
   const int src_nic = nic_of(*cluster_, exit);
   const int dst_nic = nic_of(*cluster_, dst_gpu);
-  // The NIC's link stays first, because FlowTable tells by it which flows share a NIC.
+  // The NIC's link comes first, because FlowTable finds by it which flows share a NIC.
   route.push_back(link(Kind::nic_out, src_nic));
   if (exit != src_gpu) append_inside(src_gpu, exit, route);
   if (behind_pcie(exit)) append_pcie(Kind::pcie_out, exit, route);

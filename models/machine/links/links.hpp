@@ -61,15 +61,15 @@ class LinkTable {
   // below the GPU's PCIe switch (GPUDirect RDMA), unless that link is narrower than the GPU's share
   // of the NICs, which then bypass it. Without NVLink it always crosses the link.
   explicit LinkTable(const Cluster& cluster, bool nics_behind_pcie = false);
-  // For a cluster that outlives the table and its copies. Copying a cluster, with the sources of
-  // all its numbers, takes longer than building the rest of a table.
+  // The cluster must outlive the table and its copies. Copying a cluster, with the sources of all
+  // its numbers, takes longer than building the rest of a table.
   static LinkTable keeping_reference(const Cluster& cluster, bool nics_behind_pcie = false);
 
   const Cluster& cluster() const { return *cluster_; }
   const FabricLinks& fabric() const { return *fabric_; }
   int fabric_link(LinkId link) const;  // the fabric's own number; -1: not a link of the fabric
   LinkId count() const;
-  // Units per second: bytes/s, or SMs, or cores.
+  // The unit depends on the link: bytes/s, or SMs, or cores.
   double capacity(LinkId link) const;
   std::string name(LinkId link) const;  // "nic-out 17", "pod-up 3 rail 2": for messages and tests
 
@@ -86,7 +86,7 @@ class LinkTable {
   void append_resource(int gpu, Resource resource, std::vector<LinkId>& route) const;
   // Switches passed: 0 same GPU, 1 same node (NVSwitch) or same leaf, 3 via a spine.
   int switch_hops(int src_gpu, int dst_gpu) const;
-  // In addition to switches: latency of a cable between sites.
+  // A cable between sites adds this latency to that of the switches.
   double extra_latency_s(int src_gpu, int dst_gpu) const;
 
  private:
@@ -98,7 +98,7 @@ class LinkTable {
     sm, hbm, pcie_out, pcie_in, nvlink_out, nvlink_in, package_out, package_in, root_port,  // GPU
     nic_out, nic_in,                                    // by NIC
     host_memory, cpu, storage_out, storage_in, local_disk, host_bridge,  // by node of the job
-    common_out, common_in,                              // the same, where networks differ
+    common_out, common_in,                              // by node of the job, where networks differ
     fabric,                                             // as FabricLinks numbers them
     storage_write, storage_read,                        // one each
   };

@@ -18,9 +18,8 @@ std::uint64_t pair_of(int a, int b) {
   return static_cast<std::uint64_t>(a) << 32 | static_cast<std::uint32_t>(b);
 }
 
-// Paths in the order in which turns take them: a stride near the golden section visits every path
-// once, and paths that share a link below (of a leaf with fewer uplinks than there are cores) far
-// apart.
+// The path of a turn. A stride near the golden section visits every path once, and keeps paths far
+// apart that share a link below (of a leaf with fewer uplinks than there are cores).
 int way_of_turn(int turn, int paths) {
   int stride = std::max(1, static_cast<int>(0.6180339887498949 * paths));
   while (std::gcd(stride, paths) != 1) --stride;
@@ -43,7 +42,8 @@ std::span<const PathShare> PathChooser::choose(int src_gpu, int dst_gpu, double 
   const Routing routing = links_.cluster().fabric.routing;
   const int paths = links_.paths(src_gpu, dst_gpu);
   CHECK(paths > 0, "{} ways from GPU {} to {}", paths, src_gpu, dst_gpu);
-  // A bundle is one link, so only edge lists and detours around a failed bundle have several paths.
+  // Under spray a bundle is one link, so only edge lists and detours around a failed bundle have
+  // several paths.
   if (paths > 1 && routing == Routing::spray) spray(paths, hashed(src_gpu, dst_gpu, paths));
   if (routing == Routing::adaptive) adapt(src_gpu, dst_gpu, paths, bytes);
   if (routing == Routing::planned) {
@@ -56,7 +56,7 @@ std::span<const PathShare> PathChooser::choose(int src_gpu, int dst_gpu, double 
   return shares_;
 }
 
-// All paths equally, or kMostShares of them, evenly spaced.
+// Uses all paths equally or, if there are more than kMostShares, that many evenly spaced ones.
 void PathChooser::spray(int paths, int first) {
   const int shares = std::min(paths, kMostShares);
   shares_.clear();
@@ -65,7 +65,8 @@ void PathChooser::spray(int paths, int first) {
   }
 }
 
-// The minimal path, and evenly spaced detours. Before settle() both are only counted.
+// Uses the minimal path and evenly spaced detours. Before settle() the load of both is only
+// counted.
 void PathChooser::adapt(int src_gpu, int dst_gpu, int paths, double bytes) {
   const int detours = std::min(paths - 1, kMostShares);
   const double minimal = detours == 0 ? 1 : static_cast<double>(minimal_parts_) / kParts;
@@ -154,8 +155,8 @@ void PathChooser::split(int src_gpu, int dst_gpu, int paths) {
   }
 }
 
-// A NIC's parts to a leaf continue where its parts to other leaves ended; its first ones where
-// those of neighbouring NICs ended.
+// Parts from a NIC to a leaf continue after the path where its parts to other leaves ended. The
+// first parts of a NIC continue where those of neighbouring NICs ended.
 int& PathChooser::turn_of(int src_gpu, int dst_gpu, int paths) {
   route_.clear();
   other_.clear();

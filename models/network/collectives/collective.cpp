@@ -21,12 +21,12 @@ double port_bytes(Pattern pattern, int n, double bytes) {
   return port_share(pattern, n) * bytes;
 }
 
-// Members of the fullest node, at most.
+// Returns the number of members on the fullest node; the shape allows at most this number.
 int most_members(const GroupShape& shape, const NodeSpec& node) {
   return std::min(node.gpus, shape.members - (shape.nodes - 1) * shape.members_per_node);
 }
 
-// Whether what leaves a node crosses its GPUs' PCIe links, as LinkTable has it.
+// Whether traffic that leaves a node crosses its GPUs' PCIe links, by the rule of LinkTable.
 bool nics_behind_pcie(const NodeSpec& node, const CollectiveSteps& steps) {
   return node.gpu_path == GpuPath::pcie ||
          (steps.copied_bytes > 0 &&
@@ -56,8 +56,8 @@ PortTime port_time(const CollectiveSteps& steps, const GroupShape& shape, const 
   return near_s > far_s ? PortTime{near_s, &node.package_Bps} : PortTime{far_s, &node.nvlink_Bps};
 }
 
-// Inside a node: a port to its package or to the rest of the node; or a GPU's PCIe link, shared
-// with NICs and copies to the host, and the host itself.
+// Time of the busiest link inside a node: a port to its package or to the rest of the node; or a
+// GPU's PCIe link, shared with NICs and copies to the host, or the host itself.
 double node_seconds(const CollectiveSteps& steps, double nic_bytes, const GroupShape& shape,
                     const LawTerms& law, const NodeSpec& node, const Calibration& calibration) {
   double seconds = 0;
@@ -85,7 +85,7 @@ double node_seconds(const CollectiveSteps& steps, double nic_bytes, const GroupS
   return on_pcie > 0 ? std::max(seconds, on_pcie / node.pcie_both_ways_Bps()) : seconds;
 }
 
-// On the links between NICs, for this group and concurrent ones.
+// Time on the links between NICs, which this group and concurrent ones share.
 double fabric_seconds(const CollectiveSteps& steps, const GroupShape& shape, const LawTerms& law) {
   const FabricLoad& load = shape.load;
   double groups = shape.concurrent_per_node;
@@ -159,8 +159,8 @@ double hops_s(const CollectiveSteps& steps, const GroupShape& shape, const Clust
   const int hops = steps.across == Pattern::torus ? shape.torus_hops : shape.fabric_hops;
   const double way_s = hops * cluster.fabric.hop_latency_s.value;
   if (shape.extra_latency_s == 0) return steps.across_steps * way_s;
-  // A byte that goes round passes a cable between sites as often as there are sites; up and down a
-  // tree twice that at most. Exchanges may all be with another site.
+  // In a ring a byte passes as many cables between sites as there are sites; up and down a tree at
+  // most twice as many. Exchanges may all be with another site.
   const auto sites = static_cast<double>(islands(cluster));
   double crossings = steps.across_steps;
   if (steps.across == Pattern::double_tree) {
@@ -178,8 +178,8 @@ double latency_of(const CollectiveSteps& steps, const GroupShape& shape, const L
          hops_s(steps, shape, cluster);
 }
 
-// For a measured group: the fraction of port bandwidth that explains the measured time after the
-// latency of the steps is subtracted.
+// The terms of a measured group: the fraction of port bandwidth that explains the measured time
+// after the latency of the steps is subtracted.
 LawTerms terms_of(const CollectiveLaw& group_law, CollectiveChoice running,
                   const CollectiveSteps& steps, double bytes) {
   LawTerms law = group_law.terms(running, bytes);
@@ -191,21 +191,20 @@ LawTerms terms_of(const CollectiveLaw& group_law, CollectiveChoice running,
   return law;
 }
 
-// For an algorithm with sequential phases, time apart from its busiest link counts as latency for
-// users of other links: the flows, all concurrent, only take as long as that link.
+// If the phases of an algorithm run one after the other, the flow form counts the time outside the
+// busiest link as latency, because its flows all run at once and take as long as the busiest link.
 CollectiveCost cost_of(const CollectiveSteps& steps, const GroupShape& shape, const LawTerms& law,
                        const Cluster& cluster, const Calibration& calibration) {
   const Transfer transfer = transfer_of(steps, shape, law, cluster, calibration);
   CollectiveCost cost;
   cost.transfer_s = std::max(transfer.node_s, transfer.net_s);
   cost.seconds = law_seconds(law, latency_of(steps, shape, law, cluster), cost.transfer_s);
-  // Phases add up whatever the exponent by which latency and bytes of one phase meet.
+  // Sequential phases add up, whatever the exponent that combines latency and bytes within a phase.
   if (!steps.pipelined) cost.seconds += std::min(transfer.node_s, transfer.net_s) * law.slowdown;
   return cost;
 }
 
-// `hops_share`: share of the time that hops take. Below a tenth they are no evidence for or against
-// it.
+// `hops_share`: share of the time that hops take. Below a tenth their origin does not count.
 Origin origin_of(const CollectiveSteps& steps, const GroupShape& shape, double hops_share,
                  const LawTerms& law, const Cluster& cluster, const Calibration& calibration) {
   const NodeSpec& node = cluster.node_of_pool(shape.pool);
@@ -336,7 +335,7 @@ CollectiveFlows collective_flows(CollectiveKind kind, CollectiveChoice choice,
 
 namespace {
 
-// All-to-all with individual sizes, in both forms.
+// The closed form and the flow form of an all-to-all with individual sizes.
 struct SizedPairs {
   CollectiveCost cost;
   std::vector<CollectiveEdge> edges;

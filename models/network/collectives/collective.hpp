@@ -22,7 +22,7 @@ namespace windtunnel {
 struct CollectiveCost {
   double seconds = 0;
   Origin origin = Origin::assumed;
-  // the part for data: the busiest link's bytes / (its bandwidth * efficiency)
+  // The data part is the busiest link's bytes / (its bandwidth * efficiency).
   double transfer_s = 0;
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::ring;  // the one that ran
   Protocol protocol = Protocol::simple;
@@ -93,7 +93,7 @@ CollectiveCost all_to_all_v_cost(std::span<const double> bytes, std::span<const 
 CollectiveFlows all_to_all_v_flows(std::span<const double> bytes,
                                    std::span<const std::int32_t> gpus, const Cluster& cluster,
                                    const Calibration& calibration);
-// Only the edges, for the algorithm that runs; `shape`: group_shape(gpus, cluster).
+// Returns only the edges, for the algorithm that runs; `shape`: group_shape(gpus, cluster).
 std::vector<CollectiveEdge> all_to_all_v_edges(std::span<const double> bytes,
                                                CollectiveChoice choice, const GroupShape& shape,
                                                std::span<const std::int32_t> gpus,

@@ -92,7 +92,7 @@ std::vector<CollectiveEdge> matrix_edges(std::span<const double> bytes, const La
                                          const Cluster& cluster) {
   const auto n = static_cast<std::int32_t>(gpus.size());
   const int nics = cluster.nics_per_node();
-  std::map<int, std::int32_t> behind;  // NIC -> a member
+  std::map<int, std::int32_t> behind;  // [NIC] one member behind it
   for (std::int32_t i = 0; i < n; ++i) behind.try_emplace(nic_of(cluster, gpus[i]), i);
   std::map<std::pair<std::int32_t, std::int32_t>, double> occupied;
   for (std::int32_t from = 0; from < n; ++from) {
@@ -104,7 +104,7 @@ std::vector<CollectiveEdge> matrix_edges(std::span<const double> bytes, const La
         occupied[{from, to}] += payload / law.node_efficiency;
         continue;
       }
-      // To a member on the receiver's rail, if the node has one.
+      // Data goes through a member on the receiver's rail, if the node has one.
       const int rail = nic_of(cluster, gpus[to]) % nics;
       std::int32_t relay = from;
       if (nic_of(cluster, gpus[from]) % nics != rail) {

@@ -1,4 +1,4 @@
-// Derives the transfers of a collective, edge by edge, from its steps (collective_steps.hpp).
+// The transfers of a collective follow, edge by edge, from its steps (collective_steps.hpp).
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ namespace {
 
 using enum CollectiveAlgorithm;
 
-// The value, and what it rests on.
+// Returns the parameter's value, and lowers `origin` to the parameter's if that is weaker.
 double used(Origin& origin, const Parameter& parameter) {
   origin = weakest(origin, parameter.origin);
   return parameter.value;
@@ -56,7 +56,8 @@ const Parameter& overlap_of(CollectiveAlgorithm algorithm, const InterconnectLaw
   return is_tree(algorithm) ? law.tree_overlap : law.ring_overlap;
 }
 
-// Bytes that a step sends at once over one connection; LL's lines are half flags.
+// Bytes that a step sends at once over one connection; half of LL's lines are flags, so it sends
+// twice as many.
 double message_bytes(CollectiveChoice choice, const GroupShape& shape, double bytes) {
   const double payload = is_tree(choice.algorithm) ? bytes : bytes / shape.members;
   return choice.protocol == Protocol::ll ? 2 * payload : payload;
@@ -76,7 +77,7 @@ LawTerms pair_terms(CollectiveKind kind, const GroupShape& shape, const NcclLate
   terms.launch_s = 1e-6 * row.base_us[2] * used(terms.origin, law.launch);
   terms.node_step_s = node_step_s(row, 2, cluster, law, terms);
   terms.node_efficiency = used(terms.node_origin, law.node_share);
-  // A step across nodes exchanges with all GPUs of one.
+  // A step across nodes exchanges data with all GPUs of one node.
   const bool all = kind == CollectiveKind::all_to_all;
   terms.net_step_s = all ? used(terms.net_origin, law.pair_step_s) * shape.members_per_node
                          : 1e-6 * row.net_us[2] * used(terms.net_origin, law.net_simple_step);
@@ -86,7 +87,7 @@ LawTerms pair_terms(CollectiveKind kind, const GroupShape& shape, const NcclLate
   return terms;
 }
 
-// Where the kernels of the GPUs write to all members at once, without NCCL.
+// Terms of all-to-alls whose kernels write to all members at once, without NCCL.
 LawTerms one_sided_terms(const GroupShape& shape, const InterconnectLaw& law) {
   LawTerms terms;
   terms.launch_s = used(terms.origin, law.one_sided_launch_s);
@@ -97,13 +98,13 @@ LawTerms one_sided_terms(const GroupShape& shape, const InterconnectLaw& law) {
   return terms;
 }
 
-// NCCL counts S on a port for any group size, while a port carries S (1 + 1/g); the law's share is
-// for eight GPUs.
+// NCCL counts S on a port for any group size, but a port carries S (1 + 1/g). The law's share was
+// fitted for eight GPUs.
 double of_nvls_size(int members_per_node) {
   return (1 + 1. / members_per_node) / (1 + 1. / 8);
 }
 
-// Share of the rate that the first round of NVLS leaves.
+// The share of the rate that is left because NVLS's first round overlaps nothing.
 double nvls_rate_share(const GroupShape& shape, double bytes, const InterconnectLaw& law,
                        LawTerms& terms) {
   if (law.nvls_round_bytes.value <= 0 || bytes <= 0) return 1;
@@ -117,7 +118,7 @@ void add_node_terms(CollectiveKind kind, CollectiveChoice choice, const GroupSha
   const std::size_t p = protocol_index(choice.protocol);
   const auto of = [&](const Parameter& parameter) { return used(terms.node_origin, parameter); };
   if (choice.algorithm == nvls || choice.algorithm == nvls_tree) {
-    // NCCL counts the switch once, whatever its steps.
+    // NCCL counts the switch's latency once, whatever the number of steps.
     terms.launch_s = 1e-6 * row.nvlink_us[p] * used(terms.origin, law.nvls_launch);
     terms.node_efficiency = kind == CollectiveKind::all_reduce
                                 ? of(law.nvls_share) * of_nvls_size(shape.members_per_node) *
@@ -139,13 +140,13 @@ void add_net_terms(CollectiveChoice choice, const GroupShape& shape, double byte
   const Parameter& step = p == 0   ? law.net_ll_step
                           : p == 1 ? law.net_ll128_step
                                    : law.net_simple_step;
-  // A GPU alone in its node sends and receives at once, as a tree does.
+  // The only GPU of a node sends and receives at once, so its latency is that of a tree.
   const bool alone = shape.members == shape.nodes && choice.algorithm == ring;
   terms.net_step_s = 1e-6 * (alone ? *find_nccl_latencies(tree) : row).net_us[p] * of(step);
   if (is_tree(choice.algorithm)) terms.net_step_s *= of(law.tree_step);
   if (choice.algorithm == ring && shape.members > shape.nodes && shape.nodes > 1) {
-    // A part goes round the ring but for one edge; the last to arrive is spared one inside a node,
-    // and none of those across, which the steps count one less of.
+    // A part crosses all edges of the ring but one. The part that arrives last skips an edge inside
+    // a node, so it crosses all edges between nodes, one more than the steps count.
     terms.net_step_s *= shape.nodes / (shape.nodes - 1.);
   }
   terms.net_efficiency = of(law.net_share);
@@ -154,17 +155,17 @@ void add_net_terms(CollectiveChoice choice, const GroupShape& shape, double byte
   if (choice.algorithm == tree) terms.net_efficiency *= of(law.net_tree);
   const double part = bytes / shape.members;
   if (choice.algorithm == ring && p == 2 && part < 2 * law.small_bytes.value) {
-    // A rank's part is cut into messages of different sizes: up to twice the limit some of them are
-    // small.
+    // A rank's part is cut into messages of different sizes, some of which are small even if the
+    // part is up to twice the limit.
     const double above = std::max(0.0, std::log2(part / law.small_bytes.value));
     terms.net_efficiency *= std::pow(of(law.small_share), 1 - above);
   }
 }
 
-// Wait of a tree's step: a chunk must arrive before it is forwarded. NCCL cuts a tree's lines (LL,
-// LL128) into chunks of 32 KiB per channel, a sixteenth of Simple's; those of LL128 grow to four
-// times that if there are many (NCCL 2.28 src/enqueue.cc): it halves them until there are enough,
-// so they are between 1 and 1/2 of the exact size.
+// Adds the wait of a tree's step: a chunk must arrive before it is forwarded. NCCL cuts a tree's
+// lines into chunks of 32 KiB per channel, a sixteenth of Simple's, in LL128 of up to four times
+// that. It halves LL128's chunks until there are enough of them (NCCL 2.28 src/enqueue.cc), so a
+// chunk has between 1/2 and all of the size that gives exactly enough.
 void add_line_chunks(CollectiveChoice choice, const GroupShape& shape, double bytes, double chunk,
                      double nics_Bps, const NodeSpec& node, LawTerms& terms) {
   const double doublings = std::ceil(std::log2(shape.nodes));
@@ -178,13 +179,13 @@ void add_line_chunks(CollectiveChoice choice, const GroupShape& shape, double by
   const double port_Bps =
       (pcie ? node.pcie_both_ways_Bps() : node.nvlink_Bps.value) * terms.node_efficiency;
   if (port_Bps > 0) terms.node_step_s += passed_on / port_Bps;
-  // The transfer has one of the steps across nodes already.
+  // The transfer already includes one of the steps across nodes.
   const double steps = 2 * doublings;
   const double net_Bps = nics_Bps * terms.net_efficiency;
   if (steps > 0 && net_Bps > 0) terms.net_step_s += (steps - 1) / steps * passed_on / net_Bps;
 }
 
-// Steps that take longer than NCCL's latency.
+// Adds the time by which steps take longer than NCCL's latency.
 void add_waits(CollectiveChoice choice, const GroupShape& shape, double bytes,
                const Cluster& cluster, const InterconnectLaw& law, LawTerms& terms) {
   if (message_bytes(choice, shape, bytes) >= law.rendezvous_bytes.value) {
@@ -194,7 +195,7 @@ void add_waits(CollectiveChoice choice, const GroupShape& shape, double bytes,
   const NodeSpec& node = cluster.node_of_pool(shape.pool);
   const double share = std::min(1.0, static_cast<double>(shape.members_per_node) / node.gpus);
   const double nics_Bps = node.nics * node.nic_Bps.value * share;
-  // A group on part of its nodes has the same part of the channels, each with a chunk.
+  // A group on a share of each node's GPUs has the same share of the channels; each has one chunk.
   const double chunk = share * used(terms.net_origin, law.tree_chunk_bytes);
   if (choice.protocol != Protocol::simple) {
     add_line_chunks(choice, shape, bytes, chunk, nics_Bps, node, terms);
@@ -227,8 +228,8 @@ LawTerms nccl_terms(CollectiveKind kind, CollectiveChoice choice, const GroupSha
   return terms;
 }
 
-// Name in kernel_kinds(): of the algorithm, or of a library's automatic choice, which represents
-// the kind's default. Empty: none.
+// The name in kernel_kinds() of the algorithm, or of the library's automatic choice, which stands
+// for the kind's default; empty: there is none.
 std::string_view measured_name(CollectiveKind kind, CollectiveAlgorithm algorithm) {
   if (kind == CollectiveKind::all_to_all && algorithm == pairwise) return "all-to-all-pairwise";
   if (kind == CollectiveKind::all_reduce && algorithm == tree) return "all-reduce-tree";
@@ -246,7 +247,7 @@ std::string_view library_name(CollectiveKind kind, CollectiveAlgorithm algorithm
   return std::ranges::find(kKinds, kind) != kKinds.end() ? to_string(kind) : std::string_view();
 }
 
-// Bytes flow for a while, however short, as long as there are some.
+// A transfer of bytes always takes some time, however short.
 MessageTerms split(const TimeCurve& curve, double bytes) {
   constexpr double kLeastShare = 1e-6;
   const double seconds = curve.at(bytes);

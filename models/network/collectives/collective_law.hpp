@@ -24,7 +24,7 @@ struct LawTerms {
   double node_step_s = 0;      // inside a node
   double net_step_s = 0;       // across nodes, without switches
   double node_efficiency = 1;  // payload / (bandwidth of the NVLink port * time)
-  double net_efficiency = 1;   // the same for the NIC
+  double net_efficiency = 1;   // payload / (bandwidth of the NIC * time)
   // Efficiency of links other than NICs. FabricSpec::measured limits only NICs, because the links
   // that cause the limit carry no more than the payload.
   double wire_efficiency = 1;
@@ -33,7 +33,7 @@ struct LawTerms {
   // Total measured time, including launch_s before data flows; node_efficiency follows from the
   // rest. 0: not measured.
   double measured_s = 0;
-  // The weakest origin of the terms: of all of them, inside nodes, across nodes.
+  // These are the weakest origins of all terms, of terms inside nodes and of terms across nodes.
   Origin origin = Origin::measured;
   Origin node_origin = Origin::measured;
   Origin net_origin = Origin::measured;

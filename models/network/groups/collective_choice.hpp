@@ -5,8 +5,8 @@
 
 namespace windtunnel {
 
-// As in nccl-tests. send_recv: every member sends S bytes to the next in a ring, as in
-// sendrecv_perf. gather, reduce: to member 0.
+// The kinds are those of nccl-tests. send_recv: every member sends S bytes to the next in a ring,
+// as in sendrecv_perf. gather, reduce: to member 0.
 enum class CollectiveKind : std::uint8_t {
   all_reduce,
   reduce_scatter,
@@ -38,7 +38,8 @@ enum class CollectiveAlgorithm : std::uint8_t {
 };
 inline constexpr int kCollectiveAlgorithms = static_cast<int>(CollectiveAlgorithm::one_sided) + 1;
 
-// NCCL's wire formats: 8-byte lines with flags, 128-byte lines, plain data with fences.
+// NCCL's wire formats are 8-byte lines with flags (LL), 128-byte lines (LL128), and plain data that
+// fences order (Simple).
 enum class Protocol : std::uint8_t { automatic, ll, ll128, simple };
 
 struct CollectiveChoice {

@@ -21,12 +21,13 @@ bool is_power_of_two(int n) {
   return std::has_single_bit(static_cast<unsigned>(n));
 }
 
-// Extra steps if n is no power of two: one into the pairs' second nodes, and one back.
+// Extra steps if n is no power of two: in one, a node of each pair sends its data to the other; in
+// one, it gets the result.
 int folds(int n) {
   return is_power_of_two(n) ? 0 : 2;
 }
 
-// A collective with the numbers from which bytes are counted.
+// A collective, and the numbers from which its bytes are counted.
 struct Call {
   CollectiveKind kind;
   const GroupShape& shape;
@@ -34,11 +35,11 @@ struct Call {
   int g = shape.members_per_node;
   int nodes = shape.nodes;
   double n = shape.members;
-  // Times a rank's data crosses its group: once to reduce-scatter or all-gather, twice for both.
+  // How often a rank's data crosses its group: once in reduce-scatter or all-gather, twice in both.
   int passes = kind == CollectiveKind::all_reduce ? 2 : 1;
   double per_lane = bytes / g;
-  double of_node = static_cast<double>(g - 1) / g;            // what leaves a member for its node
-  double of_fabric = static_cast<double>(nodes - 1) / nodes;  // and a node for the others
+  double of_node = static_cast<double>(g - 1) / g;  // share that leaves a member for its node
+  double of_fabric = static_cast<double>(nodes - 1) / nodes;  // share that leaves a node
 };
 
 using MakeSteps = CollectiveSteps (*)(const Call&);
@@ -97,9 +98,9 @@ CollectiveSteps nvls_tree(const Call& c) {
               2 * ceil_log2(c.nodes));
 }
 
-// Up the tree of switches and down again, every NIC sends and receives its lane's bytes once, and
-// so does every switch: each link carries the same as one edge of a ring. One step: the switches to
-// the root and back are counted as hops.
+// On the way up the tree of switches and down again, every NIC and every switch sends and receives
+// its lane's bytes once: each link carries the same as an edge of a ring. It is one step: the
+// switches to the root and back are counted as hops.
 CollectiveSteps collnet_direct(const Call& c) {
   return with(Pattern::ring, 2 * c.of_node * c.bytes, 2, Pattern::ring, c.per_lane, 1);
 }
@@ -112,9 +113,9 @@ CollectiveSteps pat(const Call& c) {
   return with(Pattern::none, 0, 0, Pattern::shifts, c.bytes, ceil_log2(c.nodes));
 }
 
-// Through the host's memory go the g copies, read again to be summed into one; what an inner node
-// of a tree sends and receives (2 S each) and adds (S); and the result, read once per socket of
-// two: 24 S for 8 GPUs.
+// Traffic of the host's memory: the g copies are written, and read again to be summed into one; an
+// inner node of a tree sends and receives (2 S each) and adds (S); the result is read once per
+// socket of two: 24 S for 8 GPUs.
 CollectiveSteps hfreduce(const Call& c) {
   CollectiveSteps steps =
       with(Pattern::none, 0, 2, Pattern::double_tree, c.per_lane, 2 * ceil_log2(c.nodes));
@@ -133,8 +134,8 @@ CollectiveSteps chain(const Call& c) {
   return with(pattern, c.bytes, c.shape.members - c.nodes, pattern, c.per_lane, c.nodes - 1);
 }
 
-// First inside the node to the receiver's rail, then along it. Counted for the node with the fewest
-// members, each of which sends most to other nodes.
+// Data goes first inside the node to the receiver's rail, then along that rail. Bytes are those of
+// the node with the fewest members, each of which sends most to other nodes.
 CollectiveSteps pairs(const Call& c, int node_steps, int across_steps) {
   const double away = (c.n - c.g) / c.n * c.bytes;
   return with(Pattern::pairs, c.per_lane, node_steps, Pattern::pairs,
@@ -149,9 +150,9 @@ CollectiveSteps all_at_once(const Call& c) {
   return pairs(c, c.g > 1 ? 1 : 0, c.nodes > 1 ? 1 : 0);
 }
 
-// The same in two sequential phases: all data for a rail is on it before it leaves the node (2D
-// all-to-all of Tutel: Hwang et al., arXiv 2206.03382; forwarding of Rail-only: Wang et al., arXiv
-// 2307.12169).
+// Like pairs(), but in two sequential phases: all data for a rail is on it before it leaves the
+// node (2D all-to-all of Tutel: Hwang et al., arXiv 2206.03382; forwarding of Rail-only: Wang et
+// al., arXiv 2307.12169).
 CollectiveSteps in_two_phases(const Call& c) {
   CollectiveSteps steps = pairwise(c);
   steps.pipelined = false;

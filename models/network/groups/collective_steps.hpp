@@ -23,7 +23,7 @@ struct CollectiveSteps {
   double node_bytes = 0;
   int node_steps = 0;
   Pattern across = Pattern::none;
-  double across_bytes = 0;  // the same for one lane: the i-th members of all nodes
+  double across_bytes = 0;  // bytes of one lane: the i-th members of all nodes
   int across_steps = 0;
   bool one_lane = false;    // only the first member of each node communicates across nodes
   bool pipelined = true;    // work inside nodes overlaps work between nodes

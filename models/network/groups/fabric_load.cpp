@@ -15,7 +15,7 @@
 namespace windtunnel {
 namespace {
 
-// Bytes by step and link of the fabric.
+// The bytes of each step on each link of the fabric.
 class LinkBytes {
  public:
   explicit LinkBytes(const FabricLinks& fabric) : fabric_(fabric), place_(fabric.count(), -1) {}
@@ -36,7 +36,7 @@ class LinkBytes {
     bytes_[static_cast<size_t>(place_[link]) * steps_ + step] += bytes;
   }
 
-  // Time of the busiest link of every step, one step after the other.
+  // Sum over the steps of the time on each step's busiest link.
   double seconds() const {
     std::vector<double> busiest_s(steps_, 0);
     for (size_t i = 0; i < used_.size(); ++i) {
@@ -52,14 +52,14 @@ class LinkBytes {
 
  private:
   const FabricLinks& fabric_;
-  std::vector<int> place_;  // by link: in used_
+  std::vector<int> place_;  // [link] index in used_
   std::vector<int> used_;
   std::vector<double> bytes_;
   int steps_ = 1;
 };
 
-// When an edge of doubling and halving has its turn: in the first step (of groups that are no power
-// of two) some nodes hand over to their partners, in the last one they get the result.
+// The step in which an edge of doubling and halving runs. If the group is no power of two, some
+// nodes send their data to partners in the first step and get the result in the last one.
 class ExchangeSteps {
  public:
   explicit ExchangeSteps(size_t n) : active_(std::bit_floor(n)), folded_(n - active_) {}
@@ -77,7 +77,7 @@ class ExchangeSteps {
   size_t folded_;
 };
 
-// `add(from, to, share, step)` puts an edge on links.
+// `add(from, to, share, step)` adds the bytes of an edge to its links.
 template <class Add>
 double pattern_seconds(Pattern pattern, size_t n, LinkBytes& bytes, const Add& add) {
   if (pattern != Pattern::doubling && pattern != Pattern::halving) {
@@ -98,7 +98,8 @@ int most_distances(const Lanes& lanes) {
   return std::max(1, kMostPairs / static_cast<int>(lanes.gpus.size()));
 }
 
-// All lanes, or those of each rail, use the tree in the same way: one represents `weight`.
+// All lanes, or all lanes of a rail, use the tree in the same way, so one stands for `weight`
+// lanes.
 class TreeLoad {
  public:
   TreeLoad(const Lanes& lanes, const LinkTable& links)
@@ -255,7 +256,7 @@ double evenly_spread_ring(const Lanes& lanes, const LinkTable& links) {
   return seconds;
 }
 
-// The most lanes on one rail; 0: a lane changes rails.
+// The largest number of lanes on one rail; 0 if a lane changes rails.
 int lanes_per_rail(const Lanes& lanes, const Cluster& cluster) {
   const int nics = std::max(1, cluster.nics_per_node());
   std::vector<int> on_rail(nics, 0);

@@ -41,14 +41,14 @@ FabricLoad routed_fabric_load(const Lanes& lanes, const LinkTable& links);
 
 FabricLoad scaled(FabricLoad load, double lanes);
 
-// The longest path between the members of a lane on two nodes.
+// Describes the longest path that a lane takes between two nodes.
 struct LongestWay {
   int hops = 1;
   double extra_latency_s = 0;
 };
 LongestWay longest_way(const Lanes& lanes, const LinkTable& links);
 
-// Distances d of permutations i -> i + d: all of 1 .. n-1, or about `most` of them.
+// Returns distances d of permutations i -> i + d: all from 1 to n-1, or about `most` of them.
 std::vector<int> sampled_distances(int n, int most);
 
 }  // namespace windtunnel

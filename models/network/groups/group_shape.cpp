@@ -18,7 +18,8 @@ int ceil_divide(int a, int b) {
   return (a + b - 1) / b;
 }
 
-// Members node by node, in the order of the nodes' first members; as given within a node.
+// The members node by node: nodes in the order of their first members, the members of a node in the
+// given order.
 class MembersByNode {
  public:
   MembersByNode(std::span<const std::int32_t> gpus, const Cluster& cluster)

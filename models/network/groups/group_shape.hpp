@@ -20,7 +20,7 @@ struct FabricLoad {
   double tree = 0;      // double tree: half a byte in each direction over every edge of both trees
   double pairs = 0;     // in every ordered pair of N nodes one sends 1/N byte
   double halving = 0;   // sequential exchanges at distance 2^k of 1/2^(k+1) byte
-  double doubling = 0;  // the same with a whole byte each
+  double doubling = 0;  // sequential exchanges at distance 2^k of a whole byte
   double shifts = 0;    // as Pattern::shifts
   double to_first = 0;  // every other node sends a byte to the first
   double torus = 0;     // the edges of TorusBox (torus_box.hpp), for a group that fills one

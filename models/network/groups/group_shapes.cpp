@@ -25,7 +25,7 @@ GroupShape GroupShapes::of(std::span<const std::int32_t> gpus) {
   CHECK(!gpus.empty(), "a collective needs members");
   for (const Measured& known : measured_) {
     if (!alike(known.gpus, gpus)) continue;
-    GroupShape shape = known.shape;  // only its NICs may be different ones
+    GroupShape shape = known.shape;  // only its NICs may differ
     set_nic_factors(gpus, links_.cluster(), shape);
     return shape;
   }
@@ -45,8 +45,8 @@ bool GroupShapes::alike(std::span<const std::int32_t> known,
 }
 
 // Whether the group is a known one moved by whole nodes, or to another GPU of every node, with the
-// same relations between links of equal speed. Another GPU only if nodes have one member each,
-// since several might share NICs or packages differently.
+// same relations between links of equal speed. The GPU may change only if nodes have one member
+// each, because several members might share NICs or packages differently.
 bool GroupShapes::moved_in_tree(std::span<const std::int32_t> known,
                                 std::span<const std::int32_t> gpus) const {
   const Cluster& cluster = links_.cluster();
@@ -86,7 +86,8 @@ bool GroupShapes::moved_in_tree(std::span<const std::int32_t> known,
   return true;
 }
 
-// One member on each node, in order, if the NICs of a node are attached to one switch.
+// Whether both have one member on each of the same nodes, in the same order, and the NICs of a node
+// are attached to one switch.
 bool GroupShapes::on_same_nodes(std::span<const std::int32_t> known,
                                 std::span<const std::int32_t> gpus) const {
   const Cluster& cluster = links_.cluster();

@@ -32,7 +32,7 @@ class GroupShapes {
   std::size_t oldest_ = 0;
 };
 
-// The worst shape over many groups.
+// Keeps the worst of the shapes of all groups that are added.
 class WorstShape {
  public:
   explicit WorstShape(const Cluster& cluster) : shapes_(cluster) {}  // keeps a reference

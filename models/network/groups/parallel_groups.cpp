@@ -20,7 +20,7 @@ bool may_have_slow_nic(const Cluster& cluster, int first_gpu, int gpus) {
   });
 }
 
-// The shape of the groups of `size` consecutive ranks.
+// Returns the worst shape among the groups of `size` consecutive ranks.
 GroupShape consecutive_shape(int size, int ranks, const Cluster& cluster) {
   if (size == 1) return {};
   CHECK(ranks <= cluster.gpus() && ranks % size == 0, "{} ranks in groups of {}, {} GPUs", ranks,
@@ -64,7 +64,7 @@ GroupShape worst_strided_shape(int size, int stride, const Layout& layout, const
 
 GroupShape tensor_group_shape(const Layout& layout, const Cluster& cluster) {
   const bool in_nodes = cluster.ranks.in_order() && cluster.node.gpus % layout.tp == 0;
-  if (layout.tp > 1 && in_nodes) {  // there all are alike
+  if (layout.tp > 1 && in_nodes) {  // then all groups are alike
     std::vector<std::int32_t> group(layout.tp);
     std::iota(group.begin(), group.end(), cluster.part.empty() ? 0 : cluster.part.front().first);
     return group_shape(group, cluster);

@@ -15,8 +15,8 @@ namespace windtunnel {
 // Shapes with all groups of a kind running concurrently. They have one member if the layout does
 // not divide.
 GroupShape tensor_group_shape(const Layout& layout, const Cluster& cluster);
-// The rows, or the columns, of the meshes of tp consecutive ranks among `ranks`, arranged by
-// Layout::mesh_block.
+// Every tp consecutive ranks of `ranks` form a mesh, ordered by Layout::mesh_block; returns the
+// rows, or the columns, of all meshes.
 std::vector<std::vector<std::int32_t>> mesh_groups(const Layout& layout, bool rows, int ranks);
 struct MeshShapes {
   GroupShape row;
@@ -30,8 +30,8 @@ GroupShape expert_group_shape(const Layout& layout, const Cluster& cluster);
 // (DSP): neighbouring cp ranks.
 GroupShape context_exchange_shape(const Layout& layout, const Cluster& cluster);
 
-// For CollectiveAlgorithm::ring: neighbours send to each other, so one of a node's members sends
-// everything to the next node.
+// The shape for CollectiveAlgorithm::ring: neighbours send to each other, so one of a node's
+// members sends everything to the next node.
 GroupShape context_ring_shape(const Layout& layout, const Cluster& cluster);
 
 }  // namespace windtunnel

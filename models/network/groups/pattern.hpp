@@ -24,8 +24,8 @@ enum class Pattern : std::uint8_t {
   pairs,        // each to each
   to_first,
   doubling,  // each with the place at distance 1, 2, 4, ..., all bytes every time
-  halving,   // the same, with half of the bytes, a quarter, ...
-  shifts,    // to the place 1, 2, 4, ... further: of n blocks fewer at larger distance
+  halving,   // as doubling, but with half of the bytes, a quarter, ...
+  shifts,    // to the place 1, 2, 4, ... further; fewer of n blocks go further
   torus,     // rings both ways along each dimension of a box: edges are given by torus_box.hpp
 };
 

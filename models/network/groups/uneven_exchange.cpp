@@ -14,7 +14,7 @@ double UnevenExchange::most() const {
 
 namespace {
 
-// Mean received by the members behind the fullest NIC, given their number.
+// The most that members behind one NIC receive on average; `behind`: members per NIC.
 double fullest_nic(const UnevenExchange& exchange, int behind) {
   const std::span<const double> members = exchange.received;
   double most = members.empty() ? 1 : 0;
@@ -50,7 +50,7 @@ std::vector<double> exchange_bytes(const UnevenExchange& exchange, bool returns,
   const auto weight = [&](std::size_t member) {
     return exchange.received.empty() ? 1.0 : exchange.received[member];
   };
-  std::map<int, double> in_node;  // weight of its members
+  std::map<int, double> in_node;  // [node] weight of its members
   double all = 0;
   for (std::size_t member = 0; member < n; ++member) {
     in_node[cluster.node_of(gpus[member])] += weight(member);
@@ -60,8 +60,8 @@ std::vector<double> exchange_bytes(const UnevenExchange& exchange, bool returns,
   for (std::size_t from = 0; from < n; ++from) {
     const double near = in_node.at(cluster.node_of(gpus[from]));
     const double far = all - near;
-    // If no member elsewhere receives anything, all data stays; without locality the share is that
-    // of chance.
+    // If no member elsewhere receives anything, all data stays. Without locality the share that
+    // stays is that of chance.
     const double stays = far <= 0 ? 1 : near <= 0 ? 0 : exchange.locality.value_or(near / all);
     const double near_share = near > 0 ? stays / near : 0;
     const double far_share = far > 0 ? (1 - stays) / far : 0;

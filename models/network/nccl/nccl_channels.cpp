@@ -46,7 +46,7 @@ std::span<const double> speeds_of(NcclGeneration generation, bool between) {
   return kSpeedsInside;
 }
 
-// How often `part` fits into `whole`, rounding forgiven.
+// How often `part` fits into `whole`, with a tolerance for rounding.
 int fits(double whole, double part) {
   return static_cast<int>(std::min(1e6, whole / part + 1e-6));
 }

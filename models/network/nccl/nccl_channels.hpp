@@ -38,7 +38,7 @@ struct NodeLinks {
 
 NodeLinks node_links(const NodeSpec& node, const Silicon& silicon, int members);
 
-// NCCL's term is a graph: the number of channels and their speeds, GB/s.
+// NCCL calls this a graph: the number of channels and their speeds in GB/s.
 struct Channels {
   int count = 0;
   double inside = 0;

@@ -3,7 +3,7 @@
 // (models/network/nccl/nccl_tuner.hpp); a machine's law scales them
 // (models/calibration/interconnect_law.hpp).
 //
-// Source: NCCL 2.28.9 (github.com/NVIDIA/nccl), src/graph/tuning.cc.
+// The numbers come from NCCL 2.28.9 (github.com/NVIDIA/nccl), src/graph/tuning.cc.
 #pragma once
 
 #include <array>

@@ -43,10 +43,10 @@ const Release& release_of(int minor) {
                                [&](const Release& r) { return r.since <= std::max(minor, 0); });
 }
 
-// The largest bandwidth of a set of channels. Between nodes the row is that of the host's CPU: AMD
-// the second, else the first.
+// These limit the bandwidth of a set of channels. Between nodes the host's CPU decides the row: the
+// second for AMD, else the first.
 constexpr ByGeneration kLlMax = {{{39, 39, 20.4}, {87.7, 22.5, 19}, {141, 45, 35}, {282, 90, 70}}};
-// The largest bandwidth of one channel.
+// These limit the bandwidth of one channel.
 constexpr ByGeneration kRingLl128Max = {
     {{20, 20, 20}, {20, 20, 20}, {36.7, 36.7, 36.7}, {73.4, 34.6, 73.4}}};
 constexpr ByGeneration kTreeLl128Max = {
@@ -57,7 +57,7 @@ constexpr ByGeneration kNvlsTreeMax = {
     {{26.5, 18.5, 10}, {24, 23.6, 17.8}, {0, 57.7, 45.5}, {0, 96, 43.8}}};
 constexpr std::array<double, 4> kNvlsEfficiency = {0, 0, .85, .74};
 
-// Correction of a tree's bandwidth, by log2(bytes / 64).
+// NCCL scales a tree's bandwidth by these factors, which depend on log2(bytes / 64).
 constexpr std::array<std::array<float, 24>, 3> kTreeCorrection = {{
     {1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1, 1},
     {1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6, .6, .6, .6, .6, .8, .9, .9, .9, .9, 1, 1, 1},
@@ -101,7 +101,7 @@ struct Tuner {
   bool collnet() const { return between() && settings.collnet; }
   bool heads_for_all() const { return links.nics >= shape.members_per_node; }
   NcclLatencies latencies(CollectiveAlgorithm algorithm) const;
-  // GB/s.
+  // Bandwidths are in GB/s.
   double bus_bandwidth(CollectiveAlgorithm algorithm, Protocol protocol) const;
   double ring_bandwidth(Protocol protocol) const;
   double tree_bandwidth(Protocol protocol) const;
@@ -196,8 +196,8 @@ double Tuner::bus_bandwidth(CollectiveAlgorithm algorithm, Protocol protocol) co
 double Tuner::ring_latency_us(const NcclLatencies& row, std::size_t p, double net_us) const {
   const ByProtocol& inside = links.pci_only ? row.pci_us : row.nvlink_us;
   if (kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce) {
-    // A pipeline; if inside and between nodes the channels differ, NCCL counts every member's step,
-    // in Simple those of a tree.
+    // These are pipelines. If channels inside nodes and between nodes differ, NCCL counts a step
+    // for every member, and in Simple the latency of trees.
     const bool same_channels = !between() || links.nics == 1;
     if (same_channels) return row.base_us.at(p) + (between() ? row.net_us : inside).at(p);
     return row.base_us.at(p) + shape.members * (p == 2 ? trees : row).net_us.at(p);
@@ -215,10 +215,10 @@ double Tuner::ring_latency_us(const NcclLatencies& row, std::size_t p, double ne
 
 double Tuner::latency_us(const NcclLatencies& row, Protocol protocol) const {
   const std::size_t p = protocol_index(protocol);
-  // A GPU alone in its node sends and receives at once, as a tree does.
+  // The only GPU of a node sends and receives at once, so its latency is that of a tree.
   const bool alone = shape.members == shape.nodes && release.since >= 23;
   const double wire_us = (alone ? trees : row).net_us.at(p);
-  // Simple waits for a flush as well.
+  // Simple also waits for a flush.
   const double net_us = wire_us + (p == 2 ? 2 : 1) * 1e6 * settings.net_latency_s;
   const double node_us = (links.pci_only ? row.pci_us : row.nvlink_us).at(p);
   const double base_us = row.base_us.at(p);
@@ -242,7 +242,7 @@ double Tuner::latency_us(const NcclLatencies& row, Protocol protocol) const {
   }
 }
 
-// Bytes of the buffer per byte on the bus.
+// Returns how many bytes of the buffer a byte on the bus carries.
 double Tuner::bus_share(CollectiveAlgorithm algorithm) const {
   const double ring_share = shape.members / steps;
   if (algorithm == ring) return ring_share;
@@ -258,7 +258,7 @@ int Tuner::corrected_below(CollectiveAlgorithm algorithm) const {
   return corrected ? 24 : 0;
 }
 
-// Written in place, because making a table consists of little else.
+// Writes the entry in place, because making a table consists of little else.
 void Tuner::write(TunerEntry& entry, const NcclLatencies& row, Protocol protocol) const {
   const CollectiveAlgorithm algorithm = row.algorithm;
   entry = {};
@@ -276,10 +276,10 @@ void Tuner::write(TunerEntry& entry, const NcclLatencies& row, Protocol protocol
   }
 }
 
-// What NCCL considers, in its order: among equal times the first is taken.
+// NCCL considers these in this order; if times are equal, it takes the first.
 struct Considered {
   CollectiveAlgorithm algorithm;
-  bool every_protocol;  // else Simple alone
+  bool every_protocol;  // false: only Simple
   bool (*applies)(const Tuner& tuner);
 };
 constexpr std::array<Considered, 7> kConsidered = {{
@@ -356,14 +356,15 @@ Tuner make_tuner(CollectiveKind kind, const GroupShape& shape, const Cluster& cl
   tuner.per_node = static_cast<double>(shape.members) / shape.nodes;
   tuner.steps = ring_steps(kind, shape.members);
   tuner.cpu = node.gpu.superchip ? HostCpu::arm : settings.cpu;
-  // From Hopper on the search rather puts both ways of a tree on one GPU than on a neighbour's NIC.
+  // From Hopper on, NCCL's search puts both directions of a tree on one GPU, not on a neighbour's
+  // NIC.
   tuner.plain_trees = between && (links.members == 1 ||
                                   (silicon.generation >= kHopper && links.nics == links.members));
   tuner.ll_max = ll_max_of(tuner);
   return tuner;
 }
 
-// log2(bytes / 64), the column of kTreeCorrection; less than 0 below 64 bytes.
+// Returns log2(bytes / 64), the column of kTreeCorrection; the result is negative below 64 bytes.
 int size_log(double bytes) {
   const double lines = std::clamp(bytes / 64, 0., 1e18);
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(lines))) - 1;

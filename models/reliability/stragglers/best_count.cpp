@@ -38,7 +38,7 @@ int BestCounts::after(int bad) {
         chance_of_bad_[still + more] += stays * binomial_chance(workers_ - bad, more, turns_);
       }
     }
-    // The probability that more workers than that are bad.
+    // chance_of_bad_[i] becomes the probability that more than i workers are bad.
     double above = 0;
     for (int i = workers_; i >= 0; --i) {
       const double own = chance_of_bad_[i];

@@ -13,12 +13,12 @@
 namespace windtunnel {
 namespace {
 
-constexpr double kMostNumbers = 1 << 21;  // that are drawn step by step
+constexpr double kMostNumbers = 1 << 21;  // numbers drawn step by step
 constexpr int kLeastExchanges = 64;       // of the outermost level
 constexpr int kExchanges = 4096;          // of the innermost, at most
 
-// Sum over all distances of the correlation of the slowest of `units` two-state chains: both are
-// good together with the chance that all are.
+// Sum, over all distances, of the correlation of the slowest of `units` two-state chains. It is
+// good at two times if all chains are good at both.
 double long_of_states(const Jitter& jitter, double units, double bad_share) {
   const double good = std::pow(1 - bad_share, units);
   if (good <= 0 || good >= 1) return 1;
@@ -64,7 +64,7 @@ class Periods {
       return sums_;
     }
     std::ranges::fill(sums_, 0);
-    // The factors of a machine that hold for the run are drawn once.
+    // If factors hold for the whole run of a machine, they are drawn once.
     const int draws = by_ == By::machines ? 1 : steps_;
     for (int draw = 0; draw < draws; ++draw) {
       const std::span<const double> own = factors_->next_round();
@@ -95,7 +95,7 @@ class Periods {
   std::vector<double> sums_;
 };
 
-// Sums over the exchanges of a level.
+// Sums over the exchanges at a level.
 struct ExchangeSums {
   double wait = 0;
   double late = 0;
@@ -129,9 +129,9 @@ void gossip(std::span<double> clocks, const std::vector<double>& arrivals, const
   }
 }
 
-// Exchanges among the islands of a group of one level, which is made of groups of the level below.
-// As in a campaign (sim/campaign/exchanges.cpp), members that need not be waited for are waited for
-// while that delays no one.
+// An exchange among the islands of a group of one level, which consists of groups of the level
+// below. As in a campaign (sim/campaign/exchanges.cpp), it waits for optional members as long as
+// that delays no one.
 void exchange(std::span<double> clocks, const DriftLevel& level, double slack, RandomStream& random,
               ExchangeSums& sums) {
   const std::size_t below = clocks.size() / level.groups;
@@ -153,8 +153,8 @@ void exchange(std::span<double> clocks, const DriftLevel& level, double slack, R
   wait_until(last - slack, clocks, sums);
 }
 
-// How exchanges are sampled: the number at the innermost level, and how many of these lie between
-// two of the outermost.
+// How exchanges are sampled, and how many at the innermost level. `outer`: how many of these lie
+// between two at the outermost level.
 struct Sampling {
   Periods::By by = Periods::By::steps;
   int periods = 0;
@@ -168,7 +168,8 @@ Sampling sampling_of(const Jitter& jitter, double units, int steps, int outer) {
     return {Periods::By::machines, static_cast<int>(machines) * outer};
   }
   const double numbers = units * steps;
-  // Sums without a variance never become normal, so fewer of them are used.
+  // Sums of factors without a variance never become normal, so they are sampled step by step, with
+  // fewer exchanges.
   constexpr double kFew = 8;
   const bool has_variance = std::isfinite(factor_moments(jitter).variance);
   if (has_variance && numbers * least > kMostNumbers) {
@@ -201,7 +202,8 @@ IslandStep island_step(const Jitter& jitter, const IslandWorkers& island) {
   constexpr int kRounds = 4096;
   const StragglerRounds rounds =
       sample_rounds(island.within, jitter, alike_workers(island.workers, island.units), kRounds);
-  // Means over many rounds, nearly independent: their variance is that of independent numbers.
+  // Means over many rounds are nearly independent, so the variance of one round follows from
+  // theirs.
   double variance = 0;
   for (const double length : rounds.lengths) {
     variance += std::pow(length - rounds.length, 2) / (kRoundParts - 1);
@@ -212,7 +214,8 @@ IslandStep island_step(const Jitter& jitter, const IslandWorkers& island) {
 
 namespace {
 
-// Exchanges of the innermost level until one of each level, and the steps of a period.
+// Steps between two exchanges of the innermost level, and for each level how many of these
+// exchanges lie between two of its own.
 struct Turns {
   explicit Turns(const std::vector<DriftLevel>& levels)
       : steps(std::max(1, static_cast<int>(std::lround(levels.front().steps)))) {

@@ -21,7 +21,7 @@ struct GossipSenders {
 
 struct DriftLevel {
   double steps = 1;  // between two exchanges; at the second level a multiple of the first level's
-  int groups = 1;    // that take part
+  int groups = 1;    // groups that take part
   int missing = 0;   // groups that an exchange does not wait for
   double slack = 0;  // steps that an island can continue before it needs the result
   GossipSenders gossip = {};

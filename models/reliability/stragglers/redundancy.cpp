@@ -47,7 +47,7 @@ std::string why_not(const Redundancy& own, int workers) {
   return {};
 }
 
-// Section 3.1 of the sequential paper: s = ceil(B lambda / (W - 1 + B)).
+// The paper on sequential gradient coding states in section 3.1: s = ceil(B lambda / (W - 1 + B)).
 int coded_stragglers(const Redundancy& own) {
   if (own.scheme == RedundancyScheme::gradient_coding) return own.stragglers;
   CHECK(own.scheme == RedundancyScheme::sr_sgc, "{} is no code over workers alone",
@@ -56,9 +56,10 @@ int coded_stragglers(const Redundancy& own) {
   return (own.burst * own.distinct + rounds - 1) / rounds;
 }
 
-// M-SGC: a job is W - 1 + B small tasks, one in each round. W - 1 of them are each a part of the
-// data that no other worker has, and B are coded over lambda + 1 parts (the paper's section 3.3;
-// the formula as in the authors' program, github.com/mamaj/Sequential-Gradient-Coding).
+// M-SGC: a job consists of W - 1 + B small tasks, one in each round. W - 1 of them each process a
+// part of the data that no other worker has, and B are coded, each over lambda + 1 parts (the
+// paper's section 3.3; the formula is that of the authors' program,
+// github.com/mamaj/Sequential-Gradient-Coding).
 double load_of(const Redundancy& own, int workers) {
   const double n = workers;
   switch (own.scheme) {

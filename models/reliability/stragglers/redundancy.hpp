@@ -36,12 +36,12 @@ inline constexpr Choice<RedundancyScheme> kChoices<RedundancyScheme>[] = {
     {"backup-workers", RedundancyScheme::backup_workers},
     {"dynamic-backup", RedundancyScheme::dynamic_backup}};
 
-// For which workers a step waits: this says which numbers of Redundancy a scheme reads.
+// Workers for which a step waits; this decides which numbers of Redundancy a scheme reads.
 enum class WaitForm {
   all,
   all_but,     // `stragglers`
   one_copy,    // of each part of the batch
-  window,      // those that have not straggled in it: `burst`, `window`, `distinct`
+  window,      // workers that have not straggled in it: `burst`, `window`, `distinct`
   best_count,  // as many as `noise` makes best
 };
 
@@ -84,7 +84,7 @@ struct Redundancy {
 // Why the scheme cannot run on `workers` workers; empty: it can.
 std::string why_not(const Redundancy& redundancy, int workers);
 
-// Stragglers per step that GC, or the GC inside SR-SGC, tolerates.
+// GC, or the GC inside SR-SGC, allows this number of stragglers per step.
 int coded_stragglers(const Redundancy& redundancy);
 // Work of a worker in a step, relative to the n-th part of the batch.
 double load_of(const Redundancy& redundancy, int workers);
@@ -96,8 +96,8 @@ int results_of(const Redundancy& redundancy);
 // "gradient-coding, 15 stragglers".
 std::string to_string(const Redundancy& redundancy);
 
-// Progress of a step with the gradients of `workers` workers, by Redundancy::noise. Noisy
-// gradients: McCandlish et al. 2018 (arXiv 1812.06162, equation 2.10).
+// A step makes this progress with the gradients of `workers` workers. Noise in the gradients
+// (Redundancy::noise) limits it: McCandlish et al. 2018 (arXiv 1812.06162, equation 2.10).
 double step_progress(double noise, double workers);
 
 }  // namespace windtunnel

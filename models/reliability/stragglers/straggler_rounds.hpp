@@ -37,8 +37,8 @@ class RoundEnds {
 };
 
 struct StragglerRounds {
-  // In units of an undisturbed worker's round. Means over equal parts of the rounds, each far
-  // longer than a burst, so that they are nearly independent.
+  // Times are in units of an undisturbed worker's round. `lengths` are means over equal parts of
+  // the rounds, each far longer than a burst, so that they are nearly independent.
   std::vector<double> lengths;
   double length = 0;   // mean of all rounds
   double slowest = 0;  // if all waited for the slowest

@@ -13,7 +13,7 @@ namespace windtunnel {
 
 struct WaitRule {
   int missing = 0;  // n - k: the last arrivals, which are not needed
-  // It proceeds no earlier than this without all of them.
+  // Unless all are there, it does not proceed earlier than this.
   double earliest = -std::numeric_limits<double>::infinity();
   double grace = 0;  // additional time after the k-th in which it waits for the rest
 };

@@ -1,4 +1,4 @@
-// One colour per meaning, distinguishable for colour-blind readers and on both grounds.
+// Each meaning has one colour. Colour-blind readers can tell them apart on light and dark grounds.
 
 const CATEGORY = {
   forward: "#6b9bd1",
@@ -72,10 +72,10 @@ export function rankColour(rank, ranks) {
   return `hsl(${Math.round(215 + 165 * share)} 55% 52%)`;
 }
 
-// Viridis, dark to light: even in lightness, for every kind of eye.
+// Viridis from dark to light: its lightness rises evenly, so colour-blind readers see the order.
 export const SCALE = ["#440154", "#414487", "#2a788e", "#22a884", "#7ad151", "#fde725"];
 
-// Whether a ground is one that light colours stand out from.
+// Whether light colours stand out from this ground.
 const isDark = (ground) => rgb(ground).reduce((sum, channel) => sum + channel, 0) < 384;
 
 function rgb(hex) {

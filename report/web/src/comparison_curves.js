@@ -10,10 +10,10 @@ import { gridOf } from "./sweep_data.js";
 const LEAST_NUMBERS = 3;
 const DRAWN_AT_FIRST = 8;
 
-// The first column of every comparison.
+// Every comparison has the step time in its first column.
 const stepTime = (point) => point.values[0];
 
-// The key of numbers that the curves run along, and the other; null without.
+// Finds the key with numbers to draw the curves along, and the other key; null if there is none.
 function keysOf(grid) {
   const along = grid.keys.findIndex(({ numbers }) => numbers?.length >= LEAST_NUMBERS);
   if (along < 0 || grid.keys.length > 2) return null;

@@ -1,7 +1,8 @@
-// The Gantt chart of one iteration: a row per pipeline rank and stream, zoomable in time.
+// Draws one iteration as a Gantt chart: a row per pipeline rank and stream, zoomable in time.
 //
-// Tens of thousands of tasks: rows hold flat arrays, and only what is visible at the present zoom
-// is drawn. Tasks narrower than a pixel merge into one bar per row, colour and pixel.
+// An iteration may have tens of thousands of tasks, so rows hold flat arrays, and only what is
+// visible at the present zoom is drawn. Tasks narrower than a pixel merge into one bar per row,
+// colour and pixel.
 import * as echarts from "echarts/core";
 import { axisStyle, draw, timeAxis, timeZoom } from "./chart.js";
 import { categoryColour } from "./colours.js";
@@ -41,7 +42,7 @@ function usedCategories(gantt) {
   return used;
 }
 
-// How a task is drawn; of those that merge the highest counts.
+// A task is drawn in one of these ways; if tasks merge into one bar, the highest number wins.
 const LOOK = { plain: 0, dimmed: 1, underlined: 2 };
 
 // One data item per row: [row index]. renderItem draws all visible tasks of the row as a group, in
@@ -135,7 +136,8 @@ export const taskCells = (row, kinds, ...names) =>
     row.critical[i],
   ]);
 
-// One of LOOK. `found`: which tasks of the row are sought, if any are.
+// Returns one of LOOK. `found` marks the row's tasks that a search matches; it is unset without a
+// search.
 export function lookOf(row, task, found, onlyCritical) {
   const critical = row.critical[task] === 1;
   if (found ? !found[task] : onlyCritical && !critical) return LOOK.dimmed;
@@ -247,8 +249,8 @@ function ganttOption(rows, labelWidth, end_ns, renderer) {
 
 const heightOf = (rows) => Math.max(60, rows.length * ROW_PX) + 28;
 
-// Returns the chart, the one with its slider, which has to be linked with it, and the room on its left.
-// `foldable`: of many rows only the first of each rank is drawn at first.
+// Returns the chart, the chart with its slider (which must be linked with it), and the room on its
+// left. If `foldable`, a chart of many rows shows only the first row of each rank at first.
 export function drawGantt(parent, gantt, foldable = false) {
   const rows = rowsOf(gantt);
   const kinds = gantt.categories;

@@ -1,11 +1,12 @@
-// One quantity over one varied key, a curve with its 95 % band per value of another.
+// Draws one quantity over a varied key, as a curve with its 95 % band for each value of another
+// key.
 import { axisName, drawToWidth, nameAbove, namesAbove, tickedAxis, tooltipStyle, valueAxis } from "./chart.js";
 import { lossColour, orderedColour, unorderedColour } from "./colours.js";
 import { bandSeries, lineSeries, scaleOf, shareRange } from "./lines.js";
 
 const LEFT_PX = 76;
 
-// Where the values stand: by number where they are numbers, side by side otherwise.
+// Numbers stand at their value on the axis, words at even distances.
 function placesOf(key) {
   if (!key.numbers) return { at: (i) => i, axis: { type: "category", data: key.labels } };
   const scale = scaleOf(key.numbers);
@@ -34,8 +35,8 @@ function horizontalAxis(key, places, colours) {
   return { ...style, ...axis, ...axisName(key, colours) };
 }
 
-// A logarithmic axis from one power of two to another; of values that are near each other it would
-// be empty for the most part.
+// Makes a logarithmic axis from one power of two to another, unless the values are so near each
+// other that most of it would be empty.
 function doublings(values) {
   if (Math.max(...values) < 4 * Math.min(...values)) return { scale: true };
   const power = (round, x) => 2 ** round(Math.log2(x));

@@ -21,7 +21,7 @@ export function timeTicks(from_s, to_s) {
   return STEPS_S.filter((step) => step >= from_s && step <= to_s);
 }
 
-// The area between the low and high of [x, low, high] points, behind the curves.
+// Fills the area between low and high of [x, low, high] points, behind the curves.
 export function bandSeries(name, points, colour) {
   return {
     name,
@@ -61,7 +61,7 @@ export function lineSeries(name, points, colour, style = {}) {
   };
 }
 
-// The y at x, straight between ascending [x, y] points; null outside of them.
+// Returns y at x by linear interpolation between ascending [x, y] points; null outside of them.
 export function valueAt(points, x) {
   for (let i = 1; i < points.length; ++i) {
     const [x0, y0] = points[i - 1];

@@ -23,7 +23,7 @@ function drawControl(control, moved) {
     const at = Number(input.value);
     const value = control.values[at];
     shown.textContent = control.names ? "" : value;
-    const spoken = reasons[at] ? `${value}, cannot be: ${reasons[at]}` : value;
+    const spoken = reasons[at] ? `${value}, not possible: ${reasons[at]}` : value;
     input.setAttribute("aria-valuetext", spoken);
     row.classList.toggle("moved", at !== control.at);
     row.classList.toggle("refused", Boolean(reasons[at]));
@@ -36,7 +36,7 @@ function drawControl(control, moved) {
     reasons = found ?? [];
     if (control.names) {
       control.values.forEach((value, at) => {
-        input.options[at].textContent = reasons[at] ? `${value} (cannot be)` : value;
+        input.options[at].textContent = reasons[at] ? `${value} (not possible)` : value;
         input.options[at].title = reasons[at] ?? "";
       });
     } else {

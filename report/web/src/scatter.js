@@ -1,5 +1,5 @@
-// Points of two quantities by group, with curves through them; on logarithmic axes with the line
-// where both are equal and bands of so many percent beside it.
+// Draws points of two quantities by group, with curves through them. On logarithmic axes it adds
+// the line on which both are equal, and bands at fixed percentages beside it.
 import { axisName, draw, escapeHtml, gridLines, nameAbove, tickedAxis, tooltipStyle } from "./chart.js";
 import { unorderedColour } from "./colours.js";
 import { choice, division, legend, panel } from "./dom.js";
@@ -9,14 +9,14 @@ const LEFT_PX = 76;
 const MOST_NAMED = 14; // groups with a button each; of more one chooses from a list
 const SYMBOLS = ["circle", "diamond", "triangle", "rect"];
 
-// The least and the most, with a little room.
+// Returns the least and the greatest value with 5 % of their distance as a margin.
 function reach(values) {
   const [least, most] = [Math.min(...values), Math.max(...values)];
   const room = 0.05 * (most - least) || Math.abs(most) * 0.1 || 1;
   return [least - room, most + room];
 }
 
-// Positions on a logarithmic axis are logarithms; ticks are round in the unit's words.
+// A logarithmic axis has logarithms as positions; its ticks are round numbers in the unit's words.
 const ticksOf = ({ unit }, [min, max], log) =>
   log ? roundTicks(unit, 10 ** min, 10 ** max).map(Math.log10) : evenTicks(unit, min, max);
 

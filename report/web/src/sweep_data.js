@@ -5,7 +5,7 @@ import { estimateText, figureOf, valueText } from "./figures.js";
 
 const shortNumber = (x) => String(Number(x.toPrecision(4)));
 
-// "3.24 per 1000 node-days" -> 3.24 and its unit; null for words.
+// "3.24 per 1000 node-days" becomes 3.24 and its unit; null if the text begins with no number.
 function parsed(text) {
   const match = /^([-+]?\d*\.?\d+(?:e[-+]?\d+)?)\s*(.*)$/i.exec(text.trim());
   return match && { number: Number(match[1]), unit: match[2] };

@@ -88,8 +88,8 @@ namespace {
 
 using Config = HuggingFaceConfig;
 
-// The distance between layers without a window, if `global` of `layers` have none and are evenly
-// spaced.
+// The period of the `global` layers without a window among all `layers`, 0 if there are none.
+// Throws Error if they cannot be evenly spaced.
 int global_every(int global, int layers, const Location& where) {
   if (global == 0) return 0;
   const int every = layers / global;
@@ -134,8 +134,8 @@ void read_llama(const Config& config, TransformerSpec& model) {
   read_dimensions(config, model);
 }
 
-// Listed layers read the image's patches in the place of the sequence; they count as attention to
-// the sequence, with the same matrices.
+// The listed layers attend to image patches instead of the sequence. They are counted as attention
+// to the sequence, which has the same weight matrices.
 void read_mllama(const Config& config, TransformerSpec& model) {
   read_dimensions(config, model);
   if (config.find("cross_attention_layers") == nullptr) return;
@@ -259,7 +259,7 @@ void read_llama4(const Config& config, TransformerSpec& model) {
 
 void read_nemotron(const Config& config, TransformerSpec& model) {
   read_dimensions(config, model);
-  model.activation = Activation::gelu;  // the square of ReLU, not gated
+  model.activation = Activation::gelu;  // stands for squared ReLU: neither is gated
   model.normalisation = Normalisation::layer_norm;
 }
 
@@ -303,7 +303,7 @@ void read_nemotron_h(const Config& config, TransformerSpec& model) {
   model.head_width = config.whole("head_dim", "attention_head_dim");
   model.ffn_hidden = config.whole_or("intermediate_size", 21504);
   model.vocabulary = config.whole("vocab_size");
-  model.activation = Activation::gelu;  // the square of ReLU, not gated
+  model.activation = Activation::gelu;  // stands for squared ReLU: neither is gated
   model.normalisation = Normalisation::rms_norm;
   model.position = PositionEncoding::none;
   model.biases = config.flag_or("use_bias", false);
@@ -418,7 +418,7 @@ void read_kernels_of_their_own(const Config& config, TransformerSpec& model) {
 struct HuggingFaceType {
   std::string_view name;
   void (*read)(const Config&, TransformerSpec&);
-  // What the class has where a text_config states nothing, as those of LLaVA and Qwen2-Audio do.
+  // Class defaults for a text_config that omits fields, as those of LLaVA and Qwen2-Audio do.
   std::string_view defaults_of_part = "{}";
 };
 constexpr std::array kTypes = std::to_array<HuggingFaceType>({

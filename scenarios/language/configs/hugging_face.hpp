@@ -6,7 +6,7 @@
 // TransformerSpec cannot express, and this reader ignores: norms of queries and keys, norms after
 // the halves of a layer (Gemma 2, 3), biases of queries, keys and values alone (Qwen 2).
 // TransformerSpec::left_out names what else the file has that is not counted: modules for
-// multi-token prediction, unknown keys, a tower that no place of the sequence comes from. The
+// multi-token prediction, unknown keys, a tower whose output is not part of the sequence. The
 // number of positions does not tell the sequence length of training, so `sequence` is 0 unless
 // positions are learned.
 #pragma once

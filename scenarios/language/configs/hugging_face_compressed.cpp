@@ -16,7 +16,7 @@ namespace {
 // (huggingface.co/deepseek-ai/DeepSeek-V4-Pro, inference/model.py).
 struct CompressedAttention {
   double head = 0;              // width of the keys, which are also values; one set for all heads
-  double groups = 0, rank = 0;  // of the first matrix of the output projection
+  double groups = 0, rank = 0;  // groups and rank of the output projection
   double indexer_heads = 0;
   double choosing = 0;       // layers that choose compressed keys
   double dense = 0;          // layers that read all keys, which are compressed more
@@ -83,8 +83,8 @@ void name_compressed_parts(const HuggingFaceConfig& config, const CompressedAtte
 
 }  // namespace
 
-// Keys and values of a token are one vector for all heads, as in latent attention; what differs is
-// named.
+// Keys and values of a token are one vector for all heads, as in latent attention. The differences
+// are listed in TransformerSpec::left_out.
 void read_deepseek_v4(const HuggingFaceConfig& config, TransformerSpec& model) {
   model.layers = config.whole("num_hidden_layers");
   model.hidden = config.whole("hidden_size");
@@ -115,7 +115,7 @@ void read_deepseek_v4(const HuggingFaceConfig& config, TransformerSpec& model) {
       .kv_rank = model.head_width,
       .rotary_width = rotary,
       .value_width = static_cast<int>(std::max(1.0, part.groups * part.rank / model.heads))};
-  // An indexer scores keys that are compressed by four, in the layers that choose.
+  // Only layers that choose keys have an indexer, and it scores keys that are compressed by four.
   const double scored = part.indexer_heads * part.choosing / model.layers / 4;
   model.sparse = {.heads = std::max(1, static_cast<int>(std::lround(scored))),
                   .width = config.whole_or("index_head_dim", 128),
@@ -124,7 +124,7 @@ void read_deepseek_v4(const HuggingFaceConfig& config, TransformerSpec& model) {
                                    "num_hash_layers", "num_key_value_heads"}) {
     config.find(of_no_effect);
   }
-  constexpr double kMostWide = 1e8;  // else the numbers are refused behind this
+  constexpr double kMostWide = 1e8;  // larger numbers are refused later
   if (model.heads * part.head < kMostWide) name_compressed_parts(config, part, window, model);
 }
 

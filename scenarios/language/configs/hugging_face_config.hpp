@@ -16,8 +16,8 @@
 
 namespace windtunnel {
 
-// The fields of a file. A field that is null counts as missing. `defaults` are those of the class,
-// which a part of a multimodal file leaves out.
+// The fields of a file. A field that is null counts as missing. `defaults` has the class defaults
+// of fields that a part of a multimodal file may omit.
 class HuggingFaceConfig {
  public:
   static constexpr int kMostOfAll = 100'000'000;  // so that sums of fields stay exact
@@ -69,7 +69,7 @@ class HuggingFaceConfig {
     const DocumentNode* node = find(key);
     return node == nullptr ? map_.where : node->where;
   }
-  // This is the configuration of a part, as an object of its own.
+  // Returns the nested configuration at `key`, such as "text_config".
   HuggingFaceConfig part(const std::string& key) const { return HuggingFaceConfig(at(key)); }
   // Keys of the file that no reader has asked for, in the order of the file.
   std::vector<std::string> unread() const {

@@ -18,8 +18,8 @@ namespace {
 
 using TowerConfig = HuggingFaceConfig;
 
-// Returns the first field that is there. 0: none is, or it is a list, which towers that are not
-// transformers have.
+// Returns the first of these fields that the file has. 0 if it has none, or if the value is a list,
+// as in towers that are not transformers.
 int first_of(const TowerConfig& tower, std::initializer_list<const char*> names) {
   for (const char* name : names) {
     const DocumentNode* node = tower.find(name);
@@ -33,7 +33,8 @@ double squared(double x) {
   return x * x;
 }
 
-// What the readers of a family's parts are given. They set what stands before and after the layers.
+// The input of a family's reader, and the tower that it completes: the reader sets the parts before
+// and after the layers.
 struct TowerParts {
   const TowerConfig& config;
   const TowerConfig& document;
@@ -57,7 +58,7 @@ struct TowerParts {
   }
 };
 
-// An image of this side is counted where the file leaves it free.
+// The side of the image that is counted if the file does not state one.
 constexpr int kFreeSide = 448;
 
 void read_llava(const TowerParts& of) {
@@ -178,7 +179,7 @@ TransformerSpec tower_layers(const TowerConfig& tower) {
   return layers;
 }
 
-// What stands for a source: "an image of 448 x 448 pixels".
+// The input that is counted: "an image of 448 x 448 pixels".
 std::string source_text(const HuggingFaceTower& of) {
   if (of.side == 0) return "30 s of sound";
   return fmt::format("an image of {} x {} pixels{}", of.side, of.side,
@@ -200,8 +201,8 @@ std::string share_text(const HuggingFaceTower& of, const TransformerSpec& model)
       source_text(of), of.tower.patches(), read, 100 * of.flops() / sequence, kLength);
 }
 
-// Whether a job can run it. Sizes beyond these bounds are those of damaged files, or of files that
-// do not state the heads, which then count as one.
+// Whether a job can simulate the tower. Larger sizes come from damaged files, or from files that do
+// not state the number of heads, which then counts as one.
 bool is_simulated(const HuggingFaceTower& of) {
   const TransformerSpec& layers = of.tower.layers;
   return of.in_sequence && of.tower.patches() > 0 && of.tower.tokens > 0 &&

@@ -127,7 +127,7 @@ int dense_layers(const Arguments& arguments, int layers) {
 
 void read_experts(const Arguments& arguments, TransformerSpec& model) {
   model.moe.experts = arguments.whole_or("--num-experts", 0);
-  // Megatron-DeepSpeed says 1 of a dense model.
+  // Megatron-DeepSpeed writes --num-experts 1 for a dense model.
   if (model.moe.experts == 1) model.moe.experts = 0;
   if (model.moe.experts == 0) return;
   model.moe.per_token = arguments.whole_or("--moe-router-topk", 2);

@@ -145,7 +145,7 @@ class ScriptReader {
   static bool opens_branch(const ScriptWord& word) {
     return !word.quoted && (word.text == "then" || word.text == "else" || word.text == "do");
   }
-  // These are commands of the shell without settings among their words.
+  // Arguments of these shell commands are no settings.
   static bool launches_nothing(const ScriptWord& word) {
     constexpr std::string_view kCommands[] = {"echo", "printf", "mkdir", "set",  "unset", "cd",
                                               "rm",   "cp",     "[",     "[[",   "while", "for",

@@ -213,7 +213,7 @@ inline constexpr auto or_list = [](Field& row) { row.list = true; };  // the key
 inline constexpr auto or_zero = [](Field& row) { row.or_zero = true; };
 inline constexpr auto free_keys = [](Field& row) { row.free_keys = true; };
 
-// An entry of the library may state the key, too, or must.
+// in_entry: a library entry may state the key, too. in_every_entry: it must.
 inline constexpr auto in_entry = [](Field& row) { row.in_entry = InEntry::may; };
 inline constexpr auto in_every_entry = [](Field& row) { row.in_entry = InEntry::must; };
 
@@ -332,13 +332,13 @@ Field whole_row(std::string_view path, const Properties&... properties) {
   return row_of(ScalarType::integer, path, properties...);
 }
 
-// The user chooses this number.
+// Makes the row of a number that the user chooses.
 template <class... Properties>
 Field choice_row(std::string_view path, const Properties&... properties) {
   return row_of(ScalarType::quantity, path, properties...);
 }
 
-// This number is about the world and needs evidence.
+// Makes the row of a number about the world, which needs evidence.
 template <class... Properties>
 Field fact_row(std::string_view path, const Properties&... properties) {
   const auto is_fact = [](Field& row) { row.fact = true; };
@@ -350,13 +350,13 @@ Field duration_row(std::string_view path, const Properties&... properties) {
   return fact_row(path, Dimension::seconds, at_least(0), properties...);
 }
 
-// It is never 0.
+// Makes the row of a bandwidth, which is never 0.
 template <class... Properties>
 Field bandwidth_row(std::string_view path, const Properties&... properties) {
   return fact_row(path, Dimension::bytes_per_s, above(0), properties...);
 }
 
-// The value is a number of iterations, or a time.
+// Makes the row of an interval, which is a number of iterations or a time.
 template <class... Properties>
 Field interval_row(std::string_view path, const Properties&... properties) {
   return row_of(ScalarType::interval, path, properties...);

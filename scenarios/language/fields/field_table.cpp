@@ -47,9 +47,11 @@ Rows general_rows() {
                example("{modules: [mla_up_proj, layernorm]}"),
                "activations that the backward pass computes again instead of keeping them: the "
                "cheap ones (selective), all of a layer (full), or those of named modules"),
-      name_row("recompute.*", names(names_of<RecomputeModule>()), example("mla_up_proj"),
-               "one module, by its name in Megatron-Core; mlp_act and scores are parts of "
-               "selective; op is torchtitan's; attention goes on to the sum behind its projection"),
+      name_row(
+          "recompute.*", names(names_of<RecomputeModule>()), example("mla_up_proj"),
+          "one module, by its name in Megatron-Core. Further names: mlp_act and scores, two parts "
+          "of selective; op, torchtitan's selective checkpointing; attention, from queries, keys "
+          "and values to the sum behind attention's projection; layer, a whole layer"),
       name_row("recompute.modules", or_list, optional, names(recompute_names()), example("full"),
                "a set of modules by name, or a list; default: full"),
       name_row("recompute.modules.*", names(names_of<RecomputeModule>()), example("moe_act"),
@@ -69,7 +71,7 @@ Rows general_rows() {
       map_row("schedule", shorthand("name"), example("interleaved-1f1b"),
               "order of the forward and backward passes in a pipeline"),
       name_row("schedule.name", sets<&ScheduleChoice::name>, names(names_listed<schedule_kinds>),
-               "see `windtunnel list schedules`"),
+               "name of a schedule; `windtunnel list schedules` describes them"),
       text_row(
           "schedule.file", sets<&ScheduleChoice::file>, optional, example("zb.csv"),
           "instead of a name: a schedule of torch.distributed.pipelining (CSV) in the same folder"),
@@ -128,11 +130,11 @@ Rows model_rows() {
           "(.json) or arguments of Megatron-LM (.args) in the same folder; or a table of layers "
           "(.yaml) with input and layers in the form of the library's layer_tables.yaml"),
       whole_row("model.layers", sets<&TransformerSpec::layers>, in_every_entry, range(1, 1e4),
-                example("126"), "transformer layers"),
+                example("126"), "number of transformer layers"),
       whole_row("model.hidden", sets<&TransformerSpec::hidden>, in_every_entry, range(1, 1e6),
                 example("16384"), "width of the hidden state"),
       whole_row("model.heads", sets<&TransformerSpec::heads>, in_every_entry, range(1, 1e5),
-                example("128"), "attention heads"),
+                example("128"), "number of attention heads"),
       whole_row("model.kv_heads", sets<&TransformerSpec::kv_heads>, in_every_entry, range(1, 1e5),
                 example("8"),
                 "key and value heads; fewer than heads is grouped-query attention; without a base: "
@@ -145,7 +147,7 @@ Rows model_rows() {
           example("53248"),
           "width of one matrix of a dense MLP; without a base: 4 x hidden, gated 8/3 x hidden"),
       whole_row("model.vocabulary", sets<&TransformerSpec::vocabulary>, in_every_entry,
-                range(1, 1e8), example("128256"), "tokens"),
+                range(1, 1e8), example("128256"), "size of the vocabulary, in tokens"),
       whole_row("model.sequence", sets<&TransformerSpec::sequence>, in_every_entry, range(1, 1e8),
                 example("8192"), "tokens of one training sequence"),
       whole_row(
@@ -158,7 +160,8 @@ Rows model_rows() {
                 "sliding window; 0: all earlier keys; without a base: 0"),
       whole_row("model.global_every", sets<&TransformerSpec::global_every>, in_entry, range(0, 1e4),
                 example("6"),
-                "one layer in this many has no window; 0: all layers have one; without a base: 0"),
+                "distance between layers without a window (6: every sixth layer has none); 0: all "
+                "layers have one; without a base: 0"),
       whole_row("model.modulation", sets<&TransformerSpec::modulation>, in_entry, range(0, 100),
                 example("6"),
                 "vectors that a layer computes from the condition of its sequence, each with a "
@@ -205,9 +208,9 @@ Rows model_rows() {
                "Transformer Engine's kernel cannot do: one kernel per operation with fusion "
                "partial; without a base: false"),
       name_row("model.activation", sets<&TransformerSpec::activation>, in_every_entry,
-               example("swiglu"), "of the MLP"),
+               example("swiglu"), "activation of the MLP"),
       name_row("model.normalisation", sets<&TransformerSpec::normalisation>, in_every_entry,
-               example("rms-norm"), "of a layer"),
+               example("rms-norm"), "normalisation of a layer"),
       name_row("model.position", sets<&TransformerSpec::position>, in_every_entry,
                example("rotary"), "position encoding"),
       flag_row("model.biases", sets<&TransformerSpec::biases>, in_every_entry, example("false"),
@@ -349,13 +352,13 @@ Rows batch_rows() {
       whole_row("batch.global", sets<&Batch::global>, range(1, 1e8), required, example("2048"),
                 "sequences (for a network: images) per iteration over all ranks"),
       whole_row("batch.micro", sets<&Batch::micro>, range(1, 1e4),
-                "sequences that pass through the pipeline together"),
+                "sequences of a micro-batch, which pass through the pipeline together"),
       map_row("batch.shares", or_list, shorthand("form"), example("auto"),
               "sequences of the replicas on each of cluster.pools: even, auto, or a list of their "
               "proportions by pool"),
       name_row("batch.shares.form", sets<&Batch::shares>, example("auto"),
                "auto: replicas get numbers of sequences with which all end at the same time"),
-      fact_row("batch.shares.*", above(0, 1e6), example("2"), "of one pool"),
+      fact_row("batch.shares.*", above(0, 1e6), example("2"), "proportion of one pool"),
       whole_row("batch.sequence", sets<&Batch::sequence>, range(1, 1e8), optional, example("8192"),
                 "tokens per sequence; default: the model's"),
   };

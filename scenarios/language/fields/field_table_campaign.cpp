@@ -100,7 +100,7 @@ Rows outcome_rows() {
               "repair times drawn from a log-normal law"),
       duration_row("failures.*.repair.lognormal.median",
                    sets<&FailureClass::repair, &RepairTime::lognormal_median_s>, above(0), required,
-                   example("1.1 h"), "of repairs"),
+                   example("1.1 h"), "median time of a repair"),
       fact_row("failures.*.repair.lognormal.sigma",
                sets<&FailureClass::repair, &RepairTime::lognormal_sigma>, range(0, 10), required,
                example("1.2"), "standard deviation of the logarithm"),
@@ -117,10 +117,10 @@ Rows outcome_rows() {
       duration_row(
           "failures.*.rollback", sets<&FailureClass::rollback_s>, optional, example("30 min"),
           "copies younger than this are unusable when the spike is found (kind: loss-spike)"),
-      whole_row(
-          "failures.*.tier", sets<&FailureClass::corrupt_tier>, range(0, kMaxSnapshotTiers - 1),
-          optional, example("0"),
-          "number of the tier whose copy is bad, from 0 (kind: corrupt-snapshot); default: 0"),
+      whole_row("failures.*.tier", sets<&FailureClass::corrupt_tier>,
+                range(0, kMaxSnapshotTiers - 1), optional, example("0"),
+                "index of the tier in snapshots whose copy is bad, from 0 (kind: "
+                "corrupt-snapshot); default: 0"),
       fact_row("failures.*.manual", sets<&FailureClass::manual_share>, range(0, 1), example("0.01"),
                "share of these failures that need a human for a time of recovery.manual"),
   };
@@ -138,7 +138,7 @@ Rows job_rows() {
       map_row("job", example("{tokens: 15.6 T, price: 2 USD per gpu-hour}"),
               "size and price of the training, for its days and cost"),
       choice_row("job.tokens", sets<&Job::tokens>, Dimension::count, above(0, 1e18), optional,
-                 example("15.6 T"), "to train on"),
+                 example("15.6 T"), "tokens to train on"),
       fact_row("job.steps", sets<&Job::steps>, Dimension::count, above(0, 1e12), optional,
                example("90000"),
                "iterations until the target quality, with this batch and compressor"),
@@ -146,7 +146,7 @@ Rows job_rows() {
                "instead of job.steps: a CSV file in the same folder with the column steps and any "
                "of compressor, rank, density, bits, global_batch"),
       fact_row("job.price", sets<&Job::price_usd_per_gpu_s>, Dimension::usd_per_gpu_s, at_least(0),
-               optional, example("2 USD per gpu-hour"), "of one GPU"),
+               optional, example("2 USD per gpu-hour"), "price of one GPU"),
       map_row("campaign", example("{length: 54 d, replicas: 100, seed: 1}"),
               "months with failures; without it only one iteration is simulated"),
       choice_row("campaign.length", sets<&Campaign::length_s>, Dimension::seconds, above(0),

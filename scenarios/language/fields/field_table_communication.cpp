@@ -26,8 +26,9 @@ void add_collectives(std::string_view name, std::string_view usual,
     return paths.emplace_back(fmt::format("communication.collectives.{}{}", name, end));
   };
   rows.push_back(map_row(path(""), shorthand("algorithm"), example(usual), help));
-  rows.push_back(name_row(path(".algorithm"), names(algorithms), example(usual),
-                          "default: auto, the one with the least cost"));
+  rows.push_back(
+      name_row(path(".algorithm"), names(algorithms), example(usual),
+               "algorithm of the collective; default: auto, the one with the least cost"));
   rows.push_back(name_row(path(".protocol"), names(names_of<Protocol>()), example("simple"),
                           "NCCL's wire format; default: auto"));
 }
@@ -73,13 +74,13 @@ Rows choice_rows(const PathsBelow& path, bool named) {
   return {
       name_row(path(".name"), sets<&CompressorChoice::name>, required_if(named),
                names(names_listed<compressor_kinds>), example("powersgd"),
-               "windtunnel list compressors describes each and its keys"),
+               "name of a compressor; `windtunnel list compressors` describes each"),
       name_row(path(".hop"), sets<&CompressorChoice::hop>, example("across"),
-               "who exchanges compressed gradients: all replicas; or only across nodes (on a "
-               "fabric of sites: across sites; with copies of shards: across the copies), after a "
-               "dense reduce-scatter inside; auto: across on a fabric of sites, and with copies of "
-               "shards for compressors that do not sum. For tp, cp and ep: all groups, or only "
-               "groups that span nodes"),
+               "where gradients are exchanged compressed: among all replicas (all); or only across "
+               "nodes, after a dense reduce-scatter inside a node (across; on a fabric of sites: "
+               "across sites; with copies of shards: across the copies); auto: across on a fabric "
+               "of sites, and with copies of shards for compressors that do not sum; else all. For "
+               "tp, cp and ep: in all groups, or only in groups that span nodes"),
       whole_row(path(".rank"), sets<&CompressorChoice::rank>, range(1, 1e6), optional, example("4"),
                 "rank of the low-rank factors"),
       choice_row(path(".density"), sets<&CompressorChoice::density>, above(0, 1), optional,
@@ -125,7 +126,7 @@ Rows communication_rows() {
                  above(0, 1e15), "gradient bytes that are reduced together (PyTorch's DDP: 25 MB)"),
       choice_row("communication.bucket_elements", sets<&Communication::bucket_elements>,
                  Dimension::count, range(0, 1e13), example("134217728"),
-                 "number of gradients that are reduced together, as parts of one buffer "
+                 "number of gradient elements that are reduced together, as parts of one buffer "
                  "(Megatron-Core); overrides communication.bucket; 0: communication.bucket counts"),
       choice_row("communication.bucket_elements_per_replica",
                  sets<&Communication::bucket_elements_per_replica>, Dimension::count,
@@ -141,7 +142,7 @@ Rows communication_rows() {
                  range(0, 1e15),
                  "overlap: priority: bytes in flight, which later partitions cannot overtake"),
       name_row("communication.aggregation", sets<&Communication::aggregation>,
-               "who sums gradients: the GPUs, or parameter servers"),
+               "where gradients are summed: on the GPUs, or on parameter servers"),
       map_row("communication.robust", shorthand("rule"), example("{rule: krum, faulty: 2}"),
               "an aggregation of gradients that replaces their sum, so that faulty replicas do no "
               "harm"),
@@ -193,7 +194,7 @@ Rows compressor_rows() {
   for (const CompressedAxis& axis : kCompressedAxes) axes.emplace_back(to_string(axis.axis));
   return joined(
       {{map_row("communication.compressor", shorthand("name"), example("{name: powersgd, rank: 4}"),
-                "of the gradients")},
+                "compressor of the gradients")},
        choice_rows({"communication.compressor"}, false),
        {list_row("compress", example("[{axis: dp, name: powersgd}, {axis: ep, name: fp8}]"),
                  "compressors by axis, each axis once; axis dp replaces communication.compressor"),

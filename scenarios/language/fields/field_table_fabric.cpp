@@ -32,15 +32,17 @@ Rows form_rows() {
       name_row(
           "cluster.fabric.topology", sets<&FabricSpec::topology>, in_every_entry,
           example("rail-fat-tree"),
-          "NICs i of all nodes of a pod on rail i (rails joined above the pods, or not at all); "
-          "all NICs of a pod on one level of leaves; three levels of switches; a grid with "
-          "wrap-around; groups of routers; sites on a wide-area network; or any list of cables"),
+          "rail-fat-tree: NIC i of all nodes of a pod is on rail i, and rails are joined above the "
+          "pods; rail-only: rails are not joined; fat-tree: all NICs of a pod are on one level of "
+          "leaves; clos: three levels of switches; torus: a grid with wrap-around; dragonfly: "
+          "groups of routers; sites: sites on a wide-area network; graph: any list of cables"),
       name_row("cluster.fabric.transport", sets<&FabricSpec::transport>, in_every_entry,
                example("infiniband"), "wire and software that carry collectives between nodes"),
       name_row("cluster.fabric.routing", sets<&FabricSpec::routing>, in_entry, example("ecmp"),
-               "how one of several equal paths is chosen: packets use all paths, by a hash of the "
-               "connection, for parts of a connection in turn, or the least loaded path; adaptive: "
-               "on a dragonfly also detours, as far as they relieve the busiest link"),
+               "how one of several paths is chosen: packets use all equal paths (spray), a hash of "
+               "the connection chooses (ecmp), parts of a connection take paths in turn "
+               "(split-single-path), or the least loaded path is taken (planned); adaptive: on a "
+               "dragonfly, packets also take detours, as far as they relieve the busiest link"),
       whole_row("cluster.fabric.uplinks", sets<&FabricSpec::uplinks>, in_entry, of_trees,
                 range(1, 1e5), example("16"),
                 "parallel links above a leaf or pod, if the routing is not spray; default: the "
@@ -64,46 +66,44 @@ Rows tree_rows() {
                in_entry, of_trees, range(1, 1e6), example("7"),
                "total NIC bandwidth of a pod, divided by the bandwidth of its uplinks"),
       whole_row("cluster.fabric.nodes_per_leaf", sets<&FabricSpec::nodes_per_leaf>, in_entry,
-                of({Topology::clos}), range(1, kMostNodes), example("16"),
-                "of a clos: nodes of a leaf"),
+                of({Topology::clos}), range(1, kMostNodes), example("16"), "clos: nodes of a leaf"),
       fact_row("cluster.fabric.leaf_oversubscription", sets<&FabricSpec::leaf_oversubscription>,
                in_entry, of({Topology::clos}), range(1, 1e6), example("2"),
-               "of a clos: total NIC bandwidth of a leaf, divided by the bandwidth of its uplinks"),
+               "clos: total NIC bandwidth of a leaf, divided by the bandwidth of its uplinks"),
   };
 }
 
 Rows direct_rows() {
   return {
       list_row("cluster.fabric.dimensions", of({Topology::torus}), example("[4, 4, 4]"),
-               "of a torus: nodes along each dimension; their product is the number of nodes"),
+               "torus: nodes along each dimension; their product is the number of nodes"),
       whole_row("cluster.fabric.dimensions.*", range(1, kMostNodes), example("4"),
                 "nodes in one dimension"),
       bandwidth_row("cluster.fabric.link", sets<&FabricSpec::link_Bps>, in_entry,
                     of({Topology::torus}), example("50 GB/s"),
-                    "of a torus: bandwidth of a cable, per direction; default: that of a NIC"),
-      list_row(
-          "cluster.fabric.dimension_links", of({Topology::torus}),
-          example("[50 GB/s, 50 GB/s, 3 GB/s]"),
-          "of a torus: bandwidth of a cable of each dimension, per direction, instead of `link`"),
+                    "torus: bandwidth of a cable, per direction; default: that of a NIC"),
+      list_row("cluster.fabric.dimension_links", of({Topology::torus}),
+               example("[50 GB/s, 50 GB/s, 3 GB/s]"),
+               "torus: bandwidth of a cable of each dimension, per direction, instead of `link`"),
       bandwidth_row("cluster.fabric.dimension_links.*", example("50 GB/s"),
-                    "of the cables of one dimension"),
-      whole_row("cluster.fabric.slices", of({Topology::torus}), range(1, 1000), example("2"),
-                "number of equal tori that a data-centre network joins: a further dimension, whose "
-                "cables share `wan`; between them the gradients of a layer take rounds of "
-                "`wan_latency`, which nothing hides; default: 1"),
+                    "bandwidth of a cable of one dimension"),
+      whole_row(
+          "cluster.fabric.slices", of({Topology::torus}), range(1, 1000), example("2"),
+          "torus: number of equal tori (slices) that a data-centre network joins; the cables "
+          "between slices share the bandwidth `wan`, and an exchange of the gradients of a layer "
+          "between slices takes rounds of `wan_latency` that nothing hides; default: 1"),
       whole_row("cluster.fabric.nodes_per_router", sets<&FabricSpec::nodes_per_router>, in_entry,
                 of({Topology::dragonfly}), range(1, 1000), example("4"),
-                "of a dragonfly: nodes of a router"),
+                "dragonfly: nodes of a router"),
       whole_row("cluster.fabric.routers_per_group", sets<&FabricSpec::routers_per_group>, in_entry,
                 of({Topology::dragonfly}), range(1, 1e4), example("32"),
-                "of a dragonfly: routers of a group"),
+                "dragonfly: routers of a group"),
       bandwidth_row("cluster.fabric.local", sets<&FabricSpec::local_Bps>, in_entry,
                     of({Topology::dragonfly}), example("25 GB/s"),
-                    "of a dragonfly: bandwidth between two routers of a group, per direction"),
-      bandwidth_row(
-          "cluster.fabric.global", sets<&FabricSpec::global_Bps>, in_entry,
-          of({Topology::dragonfly}), example("100 GB/s"),
-          "of a dragonfly: bandwidth of the whole bundle between two groups, per direction"),
+                    "dragonfly: bandwidth between two routers of a group, per direction"),
+      bandwidth_row("cluster.fabric.global", sets<&FabricSpec::global_Bps>, in_entry,
+                    of({Topology::dragonfly}), example("100 GB/s"),
+                    "dragonfly: bandwidth of the whole bundle between two groups, per direction"),
   };
 }
 
@@ -129,7 +129,7 @@ Rows site_rows() {
           "a node of a torus and other slices"),
       duration_row("cluster.fabric.wan_latency", sets<&FabricSpec::wan_latency_s>, in_entry,
                    of({Topology::sites, Topology::torus}), example("10 ms"),
-                   "latency between two sites, one way; of a torus: of a round between slices"),
+                   "latency between two sites, one way; torus: latency of a round between slices"),
   };
 }
 
@@ -140,12 +140,12 @@ Rows graph_rows() {
       map_row("cluster.fabric.edges.*", example("{a: node 0, b: leaf, bandwidth: 400 Gb/s}"),
               "one cable"),
       text_row("cluster.fabric.edges.*.a", sets<&EdgeSpec::a>, required, example("node 0"),
-               "an end of the cable: 'node 3' with all its NICs, 'node 3 nic 1', or any other "
+               "one end of the cable: 'node 3' with all its NICs, 'node 3 nic 1', or any other "
                "name, which is a switch"),
       text_row("cluster.fabric.edges.*.b", sets<&EdgeSpec::b>, required, example("leaf"),
-               "the other end"),
+               "the other end of the cable"),
       bandwidth_row("cluster.fabric.edges.*.bandwidth", sets<&EdgeSpec::bandwidth_Bps>, required,
-                    example("400 Gb/s"), "per direction"),
+                    example("400 Gb/s"), "bandwidth of the cable, per direction"),
       text_row("cluster.fabric.edges_file", of({Topology::graph}), example("fabric.csv"),
                "the cables as a CSV file in the same folder with the columns a, b, bandwidth"),
   };
@@ -157,10 +157,12 @@ Rows state_rows() {
       map_row("cluster.fabric.measured", example("{all_reduce: 160 GB/s, all_gather: 170 GB/s}"),
               "measured bus bandwidth (nccl-tests' busbw) of one group over all GPUs; it is an "
               "upper bound for collectives between nodes"),
-      bandwidth_row("cluster.fabric.measured.all_reduce", example("160 GB/s"), "of all-reduce"),
-      bandwidth_row("cluster.fabric.measured.all_gather", example("170 GB/s"), "of all-gather"),
+      bandwidth_row("cluster.fabric.measured.all_reduce", example("160 GB/s"),
+                    "measured bus bandwidth of all-reduce"),
+      bandwidth_row("cluster.fabric.measured.all_gather", example("170 GB/s"),
+                    "measured bus bandwidth of all-gather"),
       bandwidth_row("cluster.fabric.measured.reduce_scatter", example("170 GB/s"),
-                    "of reduce-scatter"),
+                    "measured bus bandwidth of reduce-scatter"),
       list_row("cluster.fabric.faults", by_default("[]"),
                example("[{link: pod-up 3 rail 2, factor: 0.5}]"),
                "links that failed or are degraded"),
@@ -207,7 +209,7 @@ Rows state_rows() {
                optional, example("0.1"),
                "standard deviation of the logarithm of the factor of slow NICs"),
       whole_row("cluster.fabric.variation.seed", sets<&NicVariation::seed>, range(0, 1e8), optional,
-                example("1"), "of the drawing"),
+                example("1"), "seed of the random differences"),
   };
 }
 

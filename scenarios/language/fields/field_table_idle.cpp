@@ -59,7 +59,8 @@ Rows filling_rows() {
                    "share of each idle period that is left free, in case the period is shorter "
                    "than expected"),
         list_row("filling.work", required,
-                 example("[{name: evaluation, piece: 4 ms, unit_pieces: 32}]"), "what runs there")},
+                 example("[{name: evaluation, piece: 4 ms, unit_pieces: 32}]"),
+                 "work that runs in idle time")},
        work_rows()});
 }
 
@@ -127,7 +128,7 @@ Rows offload_rows() {
       fact_row("offload.activation_share", sets<&Offload::activation_share>, above(0, 1), optional,
                example("0.5"),
                "share of a stage's layers, from the first on, whose activations "
-               "offload.activations moves; of a fraction of a layer a part; default: 1"),
+               "offload.activations moves; a fraction of a layer is moved in part; default: 1"),
       flag_row("offload.hidden", sets<&Offload::hidden>, example("true"),
                "offloads as large a share of activations as copies overlap with passes, the same "
                "in every layer (ByteScale); it grows with the sequence"),
@@ -140,7 +141,7 @@ Rows offload_rows() {
                 "after another, so that layers larger than GPU memory fit (ZeRO-Infinity's "
                 "memory-centric tiling)"),
       name_row("offload.placement", sets<&Offload::placement>, example("chunks"),
-               "shares: as the other keys of offload state; chunks: weights and their optimizer "
+               "shares: as the other keys of offload say; chunks: weights and their optimizer "
                "state stay on the GPU as far as activations leave memory (PatrickStar)"),
       fact_row("offload.chunk", sets<&Offload::chunk_bytes>, Dimension::bytes, above(0, 1e12),
                optional, example("128 MiB"),

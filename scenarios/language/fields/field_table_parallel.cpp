@@ -60,7 +60,8 @@ Rows signature_rows() {
       name_row("layout.signatures.qkv", sets<&Layout::signatures, &ProductSignatures::qkv>,
                "matrix of attention: input x queries, keys, values"),
       name_row("layout.signatures.projection",
-               sets<&Layout::signatures, &ProductSignatures::projection>, "heads x output"),
+               sets<&Layout::signatures, &ProductSignatures::projection>,
+               "matrix behind attention: heads x output"),
       name_row("layout.signatures.up", sets<&Layout::signatures, &ProductSignatures::up>,
                "matrix of the MLP: input x inner width"),
       name_row("layout.signatures.down", sets<&Layout::signatures, &ProductSignatures::down>,
@@ -83,7 +84,8 @@ Rows stage_rows() {
                 example("-1"),
                 "layers that the first stage has more than the others; -1: one fewer"),
       whole_row("layout.stages.last", sets<&Layout::last_stage_layers>, range(-1e4, 1e4),
-                example("-1"), "the same for the last stage"),
+                example("-1"),
+                "layers that the last stage has more than the others; -1: one fewer"),
       whole_row("layout.stages.*", range(0, 1e4), example("2"), "layers of one stage"),
   };
 }
@@ -107,9 +109,9 @@ Rows length_rows() {
       map_row("batch.lengths.buckets.*", example("{shortest: 128, longest: 4096, share: 1}"),
               "one range"),
       whole_row("batch.lengths.buckets.*.shortest", sets<&LengthBucket::shortest>, range(1, 1e8),
-                required, example("128"), "tokens"),
+                required, example("128"), "minimum length in tokens"),
       whole_row("batch.lengths.buckets.*.longest", sets<&LengthBucket::longest>, range(1, 1e8),
-                required, example("4096"), "tokens"),
+                required, example("4096"), "maximum length in tokens"),
       fact_row("batch.lengths.buckets.*.share", sets<&LengthBucket::share>, range(0, 1), required,
                example("0.9"), "share of the sequences; all shares must sum to 1"),
       whole_row("batch.lengths.seed", sets<&UnequalLengths::seed>, range(0, 1e8),
@@ -131,7 +133,7 @@ Rows shard_rows() {
                 optional, example("2"),
                 "how many of the tp x cp x dp / ep ranks with an expert share one copy of it under "
                 "sharding; 1: every rank keeps its experts whole; all: they are sharded as by "
-                "FSDP; default: the ranks that are also among those of shard_ranks"),
+                "FSDP; default: the ranks that also share a copy by shard_ranks"),
       name_row("layout.copies_summed", sets<&Layout::copies_summed>,
                "when gradients are summed over the copies of shards (shard_ranks, "
                "expert_shard_ranks: HSDP): once, after the last micro-batch (step: Megatron-FSDP, "
@@ -142,7 +144,8 @@ Rows shard_rows() {
               "or a list of the proportions that a rank of each pool holds"),
       name_row("layout.shard_shares.form", sets<&Layout::state>, example("auto"),
                "auto: ranks hold as much as their memory allows, as evenly as is useful"),
-      fact_row("layout.shard_shares.*", above(0, 1e6), example("2"), "of one pool"),
+      fact_row("layout.shard_shares.*", above(0, 1e6), example("2"),
+               "proportion that a rank of one pool holds"),
       whole_row(
           "layout.weight_ranks", sets<&Layout::weight_ranks>, range(1, 1e8), optional, example("2"),
           "zero3 in three levels: ranks that share a copy of the weights; default: shard_ranks"),

@@ -38,7 +38,7 @@ Rows draw_rows() {
 Rows price_rows() {
   return {
       fact_row("cluster.power.usd_per_kwh", sets<&PowerSpec::usd_per_kWh>, above(0, 1e3), optional,
-               example("0.08"), "price of energy"),
+               example("0.08"), "price of electric energy"),
       fact_row("cluster.power.node_usd", sets<&PowerSpec::node_usd>, above(0, 1e9), optional,
                example("199000"), "purchase price of a complete node, which the owner writes off"),
       fact_row("cluster.power.nic_usd", sets<&PowerSpec::nic_usd>, range(0, 1e9), optional,
@@ -69,9 +69,10 @@ Rows power_rows() {
                  example("0.3"),
                  "additional nodes in a row, each at its limit, as a share of the nodes for which "
                  "its supply was planned"),
-        flag_row("cluster.power.row_apart", sets<&PowerSpec::row_apart>, optional, example("true"),
-                 "with more_nodes: the nodes of the row are in independent phases, as with servers "
-                 "or jobs of one node; false: in step, as in one job")},
+        flag_row(
+            "cluster.power.row_apart", sets<&PowerSpec::row_apart>, optional, example("true"),
+            "true: with more_nodes, the nodes of the row are in independent phases of their steps, "
+            "as servers or jobs of one node are; false: all are in the same phase, as in one job")},
        price_rows()});
   // The cap and the law of clocks under it affect how long kernels take.
   return of_campaign(

@@ -44,8 +44,8 @@ Rows code_rows() {
                "optimizer's state is recomputed (scope: node)"),
       whole_row("snapshots.*.code.data", sets<&ErasureCode::data>, range(1, 255), optional,
                 example("4"),
-                "members whose data one stripe protects; for copies 1; for xor with scope: node "
-                "the node's GPUs less one"),
+                "number of members whose data one stripe protects; for copies: 1; for xor with "
+                "scope: node: one fewer than the GPUs of the node"),
       whole_row("snapshots.*.code.parity", sets<&ErasureCode::parity>, range(1, 255), optional,
                 example("1"),
                 "members that may be lost: number of further copies, or of parity blocks; for xor "
@@ -116,9 +116,10 @@ Rows writer_rows() {
       duration_row("snapshots.*.writer.start", sets<&SnapshotWriter::start_s>, optional,
                    example("0.5 s"),
                    "time before the first byte is written; default: that of the software"),
-      name_row("snapshots.*.writer.ranks", sets<&SnapshotWriter::ranks>, optional, example("one"),
-               "who writes: all ranks a part; one of the ranks that hold the same shard, and each "
-               "reads it whole; or one rank for all; default: as the software does"),
+      name_row(
+          "snapshots.*.writer.ranks", sets<&SnapshotWriter::ranks>, optional, example("one"),
+          "which ranks write: each rank a part; one of the ranks that hold the same shard, which "
+          "each of them reads whole; or one rank for all; default: as the software does"),
   };
 }
 
@@ -140,16 +141,16 @@ Rows policy_rows() {
                "the micro-batches to the same stage of other replicas (reroute), or go on in "
                "another layout (relayout)"),
       name_row("recovery.relayout", or_list, by_default("any"), names({"any"}),
-               "(when_no_spare: relayout) layouts of fewer nodes with the same batch, of which the "
-               "fastest is used; any: all that differ by factors of two"),
+               "with when_no_spare: relayout: layouts of fewer nodes with the same batch, the "
+               "fastest of which is used; any: all that differ by factors of two"),
       map_row("recovery.relayout.*", example("{tp: 2, pp: 1, dp: 2}"),
               "a layout; axes that are left out stay as they are"),
       whole_row("recovery.relayout.*.tp", sets<&RelayoutSize::tp>, range(1, 1e6), optional,
-                example("2"), "as in layout"),
+                example("2"), "as layout.tp"),
       whole_row("recovery.relayout.*.pp", sets<&RelayoutSize::pp>, range(1, 1e6), optional,
-                example("1"), "as in layout"),
+                example("1"), "as layout.pp"),
       whole_row("recovery.relayout.*.dp", sets<&RelayoutSize::dp>, range(1, 1e6), optional,
-                example("2"), "as in layout"),
+                example("2"), "as layout.dp"),
       name_row("recovery.stream", sets<&RecoveryPolicy::stream>, example("weights"),
                "what a restarting island (sync) reads from one that trains: the whole state, or "
                "only the weights, with a new optimizer state"),
@@ -163,10 +164,10 @@ Rows policy_rows() {
       duration_row("recovery.evict_within", sets<&RecoveryPolicy::evict_within_s>, example("30 d"),
                    "time over which these failures are counted; 0: the whole campaign"),
       duration_row("recovery.manual", sets<&RecoveryPolicy::manual_s>, example("1 h"),
-                   "time that a human needs for a failure that needs one"),
+                   "time that a human needs to handle a failure that needs one"),
       fact_row("recovery.steady_overhead", sets<&RecoveryPolicy::steady_overhead>, range(0, 10),
                example("0.05"),
-               "share by which being ready for failures lengthens every iteration (Bamboo)"),
+               "share by which protection against failures lengthens every iteration (Bamboo)"),
   };
 }
 
@@ -196,12 +197,12 @@ Rows time_rows() {
 Rows group_rows() {
   return {
       map_row("recovery.attended", example("{from: 8, to: 20}"),
-              "hours at which somebody is there to act; default: always"),
+              "hours of the day at which a human can act; default: always"),
       fact_row("recovery.attended.from", sets<&RecoveryPolicy::attended, &AttendedHours::from_h>,
-               range(0, 24), required, example("8"), "hour of the day"),
+               range(0, 24), required, example("8"), "hour of the day at which this begins"),
       fact_row("recovery.attended.to", sets<&RecoveryPolicy::attended, &AttendedHours::to_h>,
                range(0, 24), required, example("20"),
-               "hour of the day; before `from`: of the next day"),
+               "hour of the day at which this ends; before `from`: on the next day"),
       map_row("recovery.elastic", example("{groups: 12, stall: 3 min, rejoin: 7 min}"),
               "groups of replicas that continue while one of them restarts"),
       whole_row("recovery.elastic.groups", sets<&RecoveryPolicy::elastic, &ElasticGroups::groups>,

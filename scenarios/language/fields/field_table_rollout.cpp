@@ -33,7 +33,7 @@ Rows loop_rows() {
       whole_row("rollout.prompts", sets<&RolloutSpec::prompts>, range(1, 1e6), required,
                 example("512"), "prompts of an iteration of the loop"),
       whole_row("rollout.samples", sets<&RolloutSpec::samples>, range(1, 1e5), example("8"),
-                "of each prompt"),
+                "samples that engines generate for each prompt"),
       fact_row("rollout.epochs", sets<&RolloutSpec::epochs>, above(0, 1000),
                "number of times that updates go over a batch"),
       fact_row("rollout.update_factor", sets<&RolloutSpec::update_factor>, range(0.1, 100),
@@ -54,16 +54,16 @@ Rows loop_rows() {
           "from the job's replicas to every engine (direct), or each tensor whole to every GPU of "
           "the job and from there to an engine, even if colocated (gather)"),
       whole_row("rollout.iterations", sets<&RolloutSpec::iterations>, range(1, 10000),
-                "that are simulated"),
+                "iterations of the loop that are simulated"),
       whole_row("rollout.seed", sets<&RolloutSpec::seed>, range(0, 1e8),
-                "of the lengths that are drawn"),
+                "seed of the random lengths of outputs"),
   };
 }
 
 Rows output_rows() {
   return {
       whole_row("rollout.prompt_length", sets<&RolloutSpec::prompt_length>, range(1, 1e8), required,
-                example("512"), "tokens"),
+                example("512"), "tokens of a prompt"),
       map_row("rollout.output", required, example("{median: 2000, sigma: 1, longest: 16384}"),
               "tokens that engines generate for a sample: a log-normal law, or buckets"),
       fact_row("rollout.output.median", sets<&LengthDistribution::median>, range(1, 1e8), optional,
@@ -85,9 +85,9 @@ Rows output_rows() {
       map_row("rollout.output.buckets.*", example("{shortest: 128, longest: 4096, share: 1}"),
               "one range"),
       whole_row("rollout.output.buckets.*.shortest", sets<&LengthBucket::shortest>, range(1, 1e8),
-                required, example("128"), "tokens"),
+                required, example("128"), "minimum length in tokens"),
       whole_row("rollout.output.buckets.*.longest", sets<&LengthBucket::longest>, range(1, 1e8),
-                required, example("4096"), "tokens"),
+                required, example("4096"), "maximum length in tokens"),
       fact_row("rollout.output.buckets.*.share", sets<&LengthBucket::share>, range(0, 1), required,
                example("0.9"), "share of the samples; all shares must sum to 1"),
   };
@@ -122,7 +122,7 @@ Rows peer_rows() {
       text_row("volunteers.peers.*.name", sets<&PeerKind::name>, required, example("t4"),
                "name of the kind in reports"),
       whole_row("volunteers.peers.*.count", sets<&PeerKind::count>, range(0, kMostPeers), required,
-                example("400"), "at the start"),
+                example("400"), "number of machines at the start"),
       fact_row("volunteers.peers.*.speed", sets<&PeerKind::speed>, range(0, 1e6), example("0.5"),
                "speed of its kernels, relative to the job's node; 0: it only averages gradients "
                "for others"),
@@ -147,7 +147,7 @@ Rows call_rows() {
               "trainers that call experts on peers layer by layer, many in parallel, instead of a "
               "pipeline (Learning@home)"),
       whole_row("volunteers.calls.trainers", sets<&ExpertCalls::trainers>, range(1, 1e6), required,
-                example("64"), "batches in flight"),
+                example("64"), "number of trainers, each with one batch in flight"),
       whole_row("volunteers.calls.experts", sets<&ExpertCalls::experts>, range(1, 1e3),
                 example("4"), "experts to which each layer's input is sent"),
       whole_row("volunteers.calls.answers", sets<&ExpertCalls::answers>, range(1, 1e3),
@@ -173,7 +173,7 @@ Rows swarm_rows() {
                "number of peers over time, instead of leave and join: a CSV file in the same "
                "folder with the columns time_s and peers"),
       duration_row("volunteers.length", sets<&Volunteers::length_s>, at_most(366 * kDay_s),
-                   example("32 h"), "of a trial"),
+                   example("32 h"), "simulated time of a trial"),
       whole_row("volunteers.trials", sets<&Volunteers::trials>, range(1, 1e5),
                 "number of simulated trials"),
       whole_row("volunteers.seed", sets<&Volunteers::seed>, range(0, 1e8),

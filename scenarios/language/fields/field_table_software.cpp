@@ -15,8 +15,8 @@ std::vector<std::string_view> float_types() {
 Rows kernel_rows() {
   return {
       map_row("software", shorthand("base"), example("{fused_loss: true, reductions: bf16}"),
-              "how the training software implements the mathematics; the defaults are those of "
-              "Megatron-Core with Transformer Engine; a name stands for that software"),
+              "how the training software implements the mathematics; the name of a software sets "
+              "these keys; the defaults are those of Megatron-Core with Transformer Engine"),
       name_row("software.base", names(names_listed<frameworks>), Scope::label, example("megatron"),
                "the training software, and its release, that runs the job: it sets keys "
                "(scenarios/library/software.yaml) that the scenario does not set; a note says what "
@@ -140,9 +140,10 @@ Rows host_rows() {
                "GPUs write the experts' all-to-alls directly to all others (pplx-garden, DeepEP's "
                "low-latency kernels), as they do under software.ep_merged; otherwise NCCL is used"),
       flag_row("software.cuda_graphs", sets<&Software::cuda_graphs>,
-               "the host launches no kernels one by one"),
+               "the host launches the kernels of a step as graphs, not one by one (CUDA graphs)"),
       flag_row("software.dense_graphs", sets<&Software::dense_graphs>, example("true"),
-               "the host launches only those kernels one by one whose sizes the router decides"),
+               "the host launches kernels as graphs, except those whose sizes the router decides, "
+               "which it launches one by one"),
       flag_row("software.fused_experts", sets<&Software::fused_experts>, example("true"),
                "a GPU's experts run in one kernel per direction, including the activation and the "
                "quantisation of its output; otherwise each expert has its own product"),
@@ -183,8 +184,8 @@ Rows host_rows() {
       flag_row("software.shared_cores", sets<&Software::shared_cores>,
                "threads of the network use the cores of threads that launch kernels"),
       flag_row("software.bucket_copies", sets<&Software::bucket_copies>, example("true"),
-               "communication.overlap: bucketed: gradients are copied into their buckets and back "
-               "(PyTorch DDP without gradient_as_bucket_view)"),
+               "with communication.overlap: bucketed, gradients are copied into their buckets and "
+               "back (PyTorch DDP without gradient_as_bucket_view)"),
   };
 }
 

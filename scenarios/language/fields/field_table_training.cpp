@@ -63,7 +63,7 @@ Rows loss_rows() {
                "gathered (tiled) or circulating (ring); default: whole"),
       whole_row("train.loss.tile", sets<&Training::loss, &TrainingLoss::tile>, range(1, 1e6),
                 optional, example("1024"),
-                "contrastive in tiles: rows and columns of a tile; default: 1024"),
+                "contrastive, in tiles: rows and columns of a tile; default: 1024"),
       whole_row("train.loss.width", sets<&Training::loss, &TrainingLoss::width>, range(1, 1e6),
                 optional, example("768"),
                 "contrastive: width of an embedding; default: the model's hidden width"),

@@ -1,4 +1,4 @@
-// Configurations where a scenario is expected: which texts they are, and how they are read there.
+// Recognises configurations of training programs where a scenario is expected, and imports them.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -35,7 +35,7 @@ bool is_configuration(const std::string& text, const std::string& path) {
       path.ends_with(".yaml") || path.ends_with(".yml") || path.ends_with(".json");
   try {
     const ConfigurationFile file = read_configuration(text, path);
-    // Only a scenario has no other keys; told without reading the tables of all programs.
+    // A text with only scenario keys is a scenario. This check avoids reading the programs' tables.
     const auto is_key = [](const Setting& setting) {
       return find_field(std::string_view(setting.name).substr(0, setting.name.find('.'))) !=
              nullptr;

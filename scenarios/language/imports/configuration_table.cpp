@@ -122,7 +122,7 @@ void read_table(const DocumentNode& map, ConfigurationTable& table) {
   table.help = require_text(map, "help");
   table.source = require_text(map, "source");
   table.told_by = texts_of(require(map, "told_by"));
-  table.writes = {};  // a base's form is for its own kind of file
+  table.writes = {};  // not inherited: it describes the base's kind of file
   if (const DocumentNode* writes = map.value_of("writes")) table.writes = read_writes(*writes);
   if (const DocumentNode* software = map.value_of("software")) {
     table.software = software->kind == Kind::null ? "" : find_framework(software->text).name;

@@ -65,7 +65,7 @@ class ScenarioImport : private ImportedKeys {
     drop(key);
   }
 
-  // A rank without a kind of adapter belongs to an adapter that is off.
+  // A file that states a rank but no kind of adapter trains no adapter.
   void set_adapter() {
     const std::string rank = "train.adapter.rank";
     if (keys_.contains("train.adapter.kind") || !keys_.contains(rank) || requested(rank)) return;
@@ -393,7 +393,7 @@ class ScenarioImport : private ImportedKeys {
     if (pp > 1 && !keys_.contains("schedule")) {
       set("schedule", count_or_1("layout.vpp") > 1 ? "interleaved-1f1b" : "1f1b");
     }
-    // HSDP replicates the shards.
+    // With HSDP, dp consists of several copies of the shards.
     const std::optional<double> copies = count(".copies");
     std::optional<double> sharded = count(".shard_ranks");
     if (!sharded && copies) sharded = dp_ / *copies;
@@ -406,8 +406,8 @@ class ScenarioImport : private ImportedKeys {
     }
   }
 
-  // Keeps the offload that the program would do under this sharding: files state shares of an
-  // optimizer that stays on the GPU, and offload that needs another sharding.
+  // Drops offload that the program would not do: the share of an optimizer that stays on the GPU,
+  // and offload that needs another sharding.
   void set_offload() {
     const std::string optimizer = "offload.optimizer", share = "offload.optimizer_share",
                       gradients = "offload.gradients", weights = "offload.weights";
@@ -435,7 +435,7 @@ class ScenarioImport : private ImportedKeys {
     if (const auto tokens = count(".tokens"); !global && tokens && count("batch.sequence")) {
       global = *tokens / *count("batch.sequence");
     }
-    // Half a sequence per device means that two devices share one.
+    // The batch per device may be a fraction: at 0.5, two devices share a sequence.
     if (const auto each = number(".device_batch"); each && *each > 0) {
       by = ".device_batch";
       const double shared = *each * gpus_ / dp_;

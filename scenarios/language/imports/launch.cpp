@@ -150,7 +150,8 @@ std::optional<WrittenSetting> case_of(const WrittenName& written, const std::str
     const std::string plain = key.substr(key.starts_with("!") ? 1 : 0);
     const std::string* said = job.find(plain);
     if (said == nullptr) return {};
-    // A key without a value in the row takes the value of the setting: that of the case, or any.
+    // If the row gives the key no value, the setting's value is the key's: it must equal the case's
+    // value, unless the case is "any".
     if (is.empty() ? value != "any" && *said != value : !job.is(plain, is)) return {};
     if (is.empty()) {
       setting.value = *said;

@@ -28,8 +28,8 @@ InterconnectLaw specified_interconnect_law(const NodeSpec& node, Transport trans
     read_law_layer(*layer, law);
   };
   add("nccl");
-  // The host limits bytes per second; layers state the share for NICs of 200 Gb/s (TCP) and 100
-  // Gb/s (volta). A slower NIC reaches a larger share.
+  // Here the host limits bytes per second. The layers state the limit as a share of NICs of 200
+  // Gb/s (TCP) and 100 Gb/s (volta), so slower NICs reach a larger share.
   const auto add_of_host = [&](std::string_view name, double nic_Bps) {
     const double share = law.net_share.value;
     add(name);
@@ -37,13 +37,14 @@ InterconnectLaw specified_interconnect_law(const NodeSpec& node, Transport trans
     law.net_share.low = std::min(law.net_share.low, law.net_share.value);
     law.net_share.high = std::max(law.net_share.high, law.net_share.value);
   };
-  // Layer nccl describes InfiniBand.
+  // Layer "nccl" holds for InfiniBand; other transports add a layer.
   if (transport == Transport::tcp) {
     add_of_host("tcp", 25e9);
   } else if (transport != Transport::infiniband) {
     add(name_of(transport));
   }
-  // Layer nccl describes Hopper. A limit of the node holds over every transport.
+  // Layer "nccl" holds for Hopper; other GPUs add a layer. Limits inside a node hold for any
+  // transport.
   if (node.gpu.generation == GpuGeneration::volta && transport != Transport::tcp) {
     add("volta");
     if (node.nics == 1 && node.gpus > 4) add_of_host("volta_far_nics", 12.5e9);

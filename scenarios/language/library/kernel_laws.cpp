@@ -70,7 +70,7 @@ bool is_line(std::string_view key) {
   return kernel_kind(kernel_of(key)).flops(work) > 0;
 }
 
-// A hand-written file may have none.
+// The list may be missing in a file written by hand.
 std::vector<MeasuredShape> read_shapes(const DocumentNode& map) {
   std::vector<MeasuredShape> shapes;
   const DocumentNode* list = map.value_of("shapes");
@@ -165,7 +165,7 @@ std::string kernel_laws_text(const KernelLaws& laws) {
     text += fmt::format("      spread: {}\n      least_bytes: {}\n      most_bytes: {}\n",
                         law.spread, law.least, law.most);
     if (law.disturbed > 0) text += fmt::format("      disturbed: {}\n", law.disturbed);
-    if (law.slowdown == Slowdown{}) continue;  // nothing was learned
+    if (law.slowdown == Slowdown{}) continue;  // no slowdown was measured
     text += fmt::format("      slowdown: {}\n      slowdown_spread: {}\n", law.slowdown.log,
                         law.slowdown.spread);
   }

@@ -18,7 +18,7 @@ enum Column { kLayer, kRows, kColumns, kNumber, kError };
 constexpr std::array<std::string_view, 5> kColumnNames = {"layer", "rows", "columns", "number",
                                                           "error"};
 
-// The number of the base that L-GreCo chooses: rank, density or bits.
+// The parameter of the base compressor that L-GreCo chooses for each layer: rank, density or bits.
 const CompressorNumber& number_of(const CompressorChoice& base) {
   const auto numbers = compressor_numbers();
   const auto own = std::ranges::find_if(
@@ -103,7 +103,8 @@ class Reader {
     }
     const double value = number(row);
     for (const auto& [known, unused] : layer->by_number) {
-      if (known == value) fail(row, kNumber, fmt::format("'{}' has it twice", name));
+      if (known == value)
+        fail(row, kNumber, fmt::format("'{}' has this number on another line, too", name));
     }
     layer->by_number.emplace_back(value, error);
   }

@@ -73,7 +73,7 @@ void check_pattern_letters(const TransformerSpec& model) {
   }
 }
 
-// Letters and number of tokens go together.
+// Encoder and decoder layers (letters B, C) require model.source_tokens, and the reverse.
 void check_stacks(const TransformerSpec& model) {
   const int layers = model.layers_with(is_of_two_stacks);
   if (layers == 0 && model.source_tokens == 0) return;

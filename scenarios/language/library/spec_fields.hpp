@@ -1,4 +1,4 @@
-// Keys of a fabric, and keys of a model, have these relations in the library and in scenarios.
+// Keys of a fabric, and keys of a model, must satisfy these relations in library and scenarios.
 #pragma once
 
 #include <string_view>

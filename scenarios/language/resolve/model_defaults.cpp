@@ -76,9 +76,9 @@ std::vector<Note> model_defaults(const Values& values, const Job& job) {
   const std::string why = family.sign.empty()
                               ? "so defaults"
                               : fmt::format("and {} is unlike a GPT, so defaults", family.sign);
-  return {
-      {"model", fmt::format("has no base, {} of {} apply: {}; state those that differ, or a base",
-                            why, family.name, fmt::join(open, ", "))}};
+  return {{"model",
+           fmt::format("has no base, {} of {} apply: {}; state the values that differ, or a base",
+                       why, family.name, fmt::join(open, ", "))}};
 }
 
 }  // namespace windtunnel

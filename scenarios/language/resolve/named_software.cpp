@@ -68,7 +68,7 @@ void state(const std::string& key, const std::string& value, const std::string& 
 }  // namespace
 
 bool states_choice(std::string_view key, const std::function<bool(std::string_view)>& stated) {
-  // The choice of layers to recompute belongs to that of modules.
+  // Keys below "recompute" are one choice: the user who states one of them states all.
   if (key.starts_with("recompute.")) key = "recompute";
   if (key.starts_with("communication.bucket_elements") && stated("communication.bucket"))
     return true;

@@ -68,7 +68,7 @@ RankAxis plain(RankAxis axis) {
   return axis == RankAxis::pp_pairs ? RankAxis::pp : axis;
 }
 
-// For one axis, which pools its ranks need; empty: any.
+// An axis whose ranks must be in certain pools; without pools, any will do.
 struct PlacedAxis {
   std::optional<RankAxis> axis;  // pp or dp
   std::string key;
@@ -147,7 +147,8 @@ std::vector<RankAxis> resolve_order(const Values& values, const Layout& layout) 
   for (const RankAxis axis : kAxes) {
     const int ranks = ranks_along(layout, axis);
     if (order.empty() || ranks == 1 || listed(axis)) continue;
-    values.fail(key, fmt::format("lacks {}, of which the layout has {}", name_of(axis), ranks));
+    values.fail(key, fmt::format("lacks {}, along which the layout has {} ranks; list it, too",
+                                 name_of(axis), ranks));
   }
   return order;
 }

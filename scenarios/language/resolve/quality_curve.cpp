@@ -65,7 +65,7 @@ class Curve {
     if (!known.empty()) text += fmt::format("; it has {}", fmt::join(known, ", "));
     if (!job_.sync.empty()) {
       text += fmt::format(
-          "; needed is one for {} islands that exchange every {:g} steps with compressor '{}'",
+          "; it needs a row for {} islands that exchange every {:g} steps with compressor '{}'",
           job_.layout.islands(), job_.sync.front().every_steps,
           with_usual(job_.sync.front().compressor).name);
     }

@@ -53,17 +53,17 @@ Cluster resolve_cluster(const Values& values, const EvidenceList& evidence, Name
 // The fabric of a cluster; its nodes must be resolved.
 void resolve_fabric(const Values& values, const EvidenceList& evidence, NamedFiles& files,
                     Cluster& cluster);
-// The node at a key: "cluster.node", or the node of a pool.
+// Reads the node at a key: "cluster.node", or the node of a pool.
 NodeSpec resolve_node(const Values& values, const EvidenceList& evidence, const std::string& path);
-// Cluster::pools, and the members that follow from them.
+// Sets Cluster::pools and the members that follow from them.
 void resolve_pools(const Values& values, const EvidenceList& evidence, Cluster& cluster);
 // Once the places of a job are known: restricts the common properties of nodes to the pools that
 // the job uses.
 void keep_to_pools_in_use(Cluster& cluster);
-// The calibration that `key` names, for these nodes.
+// Reads the calibration that `key` names, for these nodes.
 Calibration resolve_calibration(const Values& values, const std::string& key, const NodeSpec& node,
                                 Transport transport, NamedFiles& files);
-// Job::pool_calibrations.
+// Reads Job::pool_calibrations.
 std::vector<Calibration> resolve_pool_calibrations(const Values& values, const Cluster& cluster,
                                                    NamedFiles& files);
 // Job::calibration.
@@ -89,7 +89,8 @@ void check_compressors(const Values& values, const Job& job);
 // must be resolved.
 void resolve_sync(const Values& values, NamedFiles& files, const OwnCompressors& own, Job& job);
 
-// Engines that generate the samples of reinforcement learning, for a resolved job; null: none.
+// Reads the engines that generate reinforcement-learning samples, for a resolved job; null if there
+// are none.
 std::shared_ptr<const RolloutSpec> resolve_rollout(const Values& values, const Job& job);
 
 // `gpus`: per node.
@@ -149,7 +150,7 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& 
 std::shared_ptr<const PreparedIteration> resolve_iteration(const Job& job, const std::string& table,
                                                            const Prepare& prepare);
 
-// The watts of a job (cluster.power), and clocks under a power cap.
+// These read a job's power in watts (cluster.power) and lower GPU clocks under a power cap.
 
 // Null if the scenario does not ask for watts. The cluster and calibrations of the job must be
 // resolved. Throws Error if the watts of a GPU are not known, or if a cap is below its idle watts.
@@ -158,8 +159,8 @@ std::shared_ptr<const PowerSpec> resolve_power(const Values& values, const Evide
 // Scales the rate of kernels that are bound by arithmetic by clock_under_cap(). Kernels bound by
 // memory do not change, because the memory keeps its clock.
 void lower_clocks(const PowerSpec& power, Job& job);
-// The same for a node.power_limit_W below the GPU's data sheet, with the default law of a cap.
-// Throws Error if the watts of the GPU are not known, or if the GPU cannot have the limit.
+// Lowers the clocks for a node.power_limit_W below the GPU's data sheet, by the default law of
+// caps. Throws Error if the watts of the GPU are not known, or if the GPU cannot have the limit.
 void limit_clocks(const NodeSpec& node, Calibration& calibration);
 
 // The members of a Training as the lists of names that a scenario states.
@@ -189,8 +190,8 @@ std::vector<LearningRate> parse_learning_rates(const std::string& text, const st
 // halves the steps (McCandlish et al. 2018, arXiv 1812.06162); there is no extrapolation. The
 // simulator does not predict that a compressor needs more steps: the user states it.
 
-// The steps of a job whose other parts are resolved; 0: not stated. `files` are those that the
-// scenario names. Throws Error with the place of the key or the row.
+// Returns the steps of a job whose other parts are resolved; 0: not stated. `files` are the files
+// that the scenario names. Throws Error with the place of the key or the row.
 double resolve_steps(const Values& values, NamedFiles& files, const Job& job);
 
 // Defaults for a model that a scenario describes itself: those of the family that the stated keys

@@ -256,7 +256,7 @@ std::shared_ptr<const LayerTable> named_network(const Values& values, NamedFiles
   return std::make_shared<const LayerTable>(*std::move(found));
 }
 
-// A model of the library, or from another program's file.
+// Reads a model of the library, a Hugging Face config.json or Megatron-LM's arguments.
 TransformerSpec base_model(const Values& values, NamedFiles& files) {
   const std::string& name = values.text("model.base");
   const bool json = name.ends_with(".json");

@@ -81,14 +81,16 @@ std::vector<double> resolve_dimension_links(const Values& values) {
   return values.numbers(list);
 }
 
-// Slices are a further dimension; without them a torus has no data-centre network.
+// Slices add a dimension to a torus. A torus without slices has no data-centre network.
 void join_slices(const Values& values, const NodeSpec& node, FabricSpec& fabric) {
   if (fabric.topology != Topology::torus) return;
   const std::string key = fabric_key("slices");
   if (!values.has(key)) {
     for (const char* unused : {"wan", "wan_latency"}) {
       if (values.has(fabric_key(unused))) {
-        values.fail(fabric_key(unused), "of a torus joins slices; state how many by 'slices'");
+        values.fail(fabric_key(unused),
+                    "on a torus this key is for the network between slices; state their number as "
+                    "'slices'");
       }
     }
   }
@@ -108,7 +110,7 @@ void join_slices(const Values& values, const NodeSpec& node, FabricSpec& fabric)
     fabric.dimension_Bps.assign(fabric.dimensions.size(), link);
   }
   fabric.dimensions.push_back(slices);
-  // From three slices on a node has a cable each way round, which share its access.
+  // With three or more slices each node has two links in this dimension, which share its bandwidth.
   fabric.dimension_Bps.push_back(fabric.wan_Bps.value / (slices > 2 ? 2 : 1));
 }
 
@@ -213,7 +215,7 @@ std::vector<BackgroundLoad> resolve_background(const Values& values) {
   return background;
 }
 
-// If nothing joins the rails, every node needs a NIC on each.
+// In a rail-only fabric nothing joins the rails, so every node needs a NIC on each.
 void check_rails(const Values& values, const Cluster& cluster) {
   if (cluster.fabric.topology != Topology::rail_only ||
       cluster.node.nics == cluster.nics_per_node()) {
@@ -261,7 +263,8 @@ void check_faults(const Values& values, const Cluster& cluster) {
     const LinkTable links(cluster);
     const int nics = cluster.nics_per_node();
     for (int nic = 0; nic < nics * cluster.fabric_nodes(); ++nic) nic_factor(cluster, nic);
-    // A missing bundle cuts its pod or leaf off from the first node or from the second.
+    // Requests paths between the first node and all others, both ways: this finds pods or leaves
+    // that a missing bundle cuts off.
     for (int gpu = cluster.node.gpus; gpu < cluster.gpus(); ++gpu) {
       links.paths(gpu % cluster.node.gpus, gpu);
       links.paths(gpu, gpu % cluster.node.gpus);

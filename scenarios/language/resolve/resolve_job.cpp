@@ -271,7 +271,7 @@ void check_batch(const Values& values, const Job& job) {
   const double per_step = static_cast<double>(job.batch.micro) * job.layout.dp;
   if (per_step <= std::numeric_limits<int>::max()) return;
   throw Error(values.fault_at("batch.global"),
-              fmt::format("batch.global {} does not divide by batch.micro {} x dp {} = {:.0f}",
+              fmt::format("batch.global {} is not a multiple of batch.micro {} x dp {} = {:.0f}",
                           job.batch.global, job.batch.micro, job.layout.dp, per_step));
 }
 
@@ -353,7 +353,7 @@ std::vector<int> balanced_layers(const Values& values, const Job& job) {
   }
   if (job.layout.pp == 1)
     values.fail(key, "there is only one pipeline rank, so auto has nothing to divide");
-  // Before layers are shared out, everything else must be consistent.
+  // Checks the rest of the layout first, with all layers on the first stage.
   Layout tried = job.layout;
   tried.stage_layers.assign(tried.stages(), 0);
   tried.stage_layers.front() = job.model.layers;

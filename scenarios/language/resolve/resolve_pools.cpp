@@ -66,8 +66,8 @@ void resolve_pools(const Values& values, const EvidenceList& evidence, Cluster& 
   check_alike(values, cluster.pools);
   if (!values.has("cluster.nodes")) cluster.nodes = nodes;
   if (cluster.nodes > nodes) {
-    values.fail("cluster.nodes",
-                fmt::format("is {}, but cluster.pools have {} together", cluster.nodes, nodes));
+    values.fail("cluster.nodes", fmt::format("is {}, but cluster.pools have {} nodes together",
+                                             cluster.nodes, nodes));
   }
   cluster.machine_nodes = nodes;
   cluster.node = cluster.shared = shared_node(cluster.pools);

@@ -15,7 +15,7 @@ bool takes_key(RedundancyScheme scheme, std::string_view key) {
   if (key == "copies") return form == WaitForm::one_copy;
   if (key == "noise") return form == WaitForm::best_count;
   if (key == "stragglers") return form == WaitForm::all_but;
-  return form != WaitForm::all && form != WaitForm::one_copy;  // tolerance
+  return form != WaitForm::all && form != WaitForm::one_copy;  // the key is "tolerance"
 }
 
 void resolve_redundancy(const Values& values, Job& job) {

@@ -19,14 +19,14 @@ std::string key_of(int level, const char* key) {
   return fmt::format("sync.{}{}", level, key);
 }
 
-// The node or site (`over`) of a rank.
+// Returns the site of a rank if `over` is "site", else its node.
 int place_of(const Job& job, const std::string& over, int rank) {
   const int node = job.cluster.node_of(rank);
   if (over == "site") return site_of(job.cluster, job.cluster.place_of(node));
   return node;
 }
 
-// The number of a level's islands in the whole job.
+// Returns how many islands a level of `sync` has over the whole job.
 int islands_of(const Values& values, const Job& job, int level) {
   if (values.has(key_of(level, ".islands"))) {
     if (values.has(key_of(level, ".over"))) {
@@ -68,7 +68,7 @@ void resolve_wait(const Values& values, const std::string& key, SyncLevel& level
 }
 
 // Checks that each island is on exactly one place (node or site, as `over` says) and shares it with
-// no other island of the level. `entry`: of the level in the list.
+// no other island of the level. `entry` is the level's index in the list.
 void check_places(const Values& values, const Job& job, int level, int entry) {
   const std::string& over = job.sync[level].over;
   if (over != "node" && over != "site") return;
@@ -83,11 +83,12 @@ void check_places(const Values& values, const Job& job, int level, int entry) {
       for (const int rank : islands[island]) own.insert(place_of(job, over, rank));
     }
     if (own.size() == 1 && taken.insert(*own.begin()).second) continue;
-    values.fail(key_of(entry, ".over"),
-                fmt::format("the replicas {} to {} are not on a {} of their own; order the ranks "
-                            "so that whole replicas are (layout.order, e.g. [tp, pp, dp])",
-                            first * job.layout.dp / below,
-                            (first + merged) * job.layout.dp / below - 1, over));
+    values.fail(
+        key_of(entry, ".over"),
+        fmt::format("the replicas {0} to {1} do not have a {2} to themselves; order the ranks so "
+                    "that each {2} holds whole islands (layout.order, e.g. [tp, pp, dp])",
+                    first * job.layout.dp / below, (first + merged) * job.layout.dp / below - 1,
+                    over));
   }
 }
 
@@ -263,7 +264,7 @@ void check_level(const Values& values, const Job& job, int level, int entry) {
   }
   if (own.delay_steps > own.every_steps) {
     values.fail(key_of(entry, ".delay"),
-                fmt::format("is {:g} steps, but the next exchange begins after {:g}",
+                fmt::format("is {:g} steps, but the next exchange begins after {:g}; take fewer",
                             own.delay_steps, own.every_steps));
   }
   if (own.parameters == SyncParameters::dense && job.model.moe.experts == 0) {
@@ -271,7 +272,7 @@ void check_level(const Values& values, const Job& job, int level, int entry) {
   }
 }
 
-// Sets Layout::path_modules; `entry`: of the first level above the steps.
+// Sets Layout::path_modules. `entry` is the index of the first level above the steps.
 void resolve_paths(const Values& values, Job& job, int entry) {
   const std::string key = key_of(entry, ".paths");
   const std::vector<double> blocks = values.numbers(key);

@@ -16,7 +16,7 @@ constexpr const char* kKey = "model.tower";
 Tower inline_tower(const Values& values) {
   for (const char* key : {"layers", "hidden", "heads", "patches"}) {
     if (values.has(join_path(kKey, key))) continue;
-    values.fail(kKey, fmt::format("has no '{}', and the model has no tower of its own", key));
+    values.fail(kKey, fmt::format("has no '{}', and the model itself has no tower; add it", key));
   }
   Tower tower;
   tower.layers.name = "tower";
@@ -47,8 +47,8 @@ void resolve_tower(const Values& values, TransformerSpec& model) {
   complete(values, model, tower);
   const TransformerSpec& layers = tower.layers;
   if (layers.hidden % layers.heads != 0) {
-    values.fail("model.tower.heads", fmt::format("{} heads do not share the width {} evenly",
-                                                 layers.heads, layers.hidden));
+    values.fail("model.tower.heads",
+                fmt::format("{} heads do not divide the width {}", layers.heads, layers.hidden));
   }
   if (tower.projector.size() < 2 || tower.projector.back() != model.hidden) {
     values.fail("model.tower.projector",

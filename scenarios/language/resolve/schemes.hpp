@@ -37,12 +37,12 @@ const std::vector<Scheme>& recovery_schemes();
 // or "recovery".
 std::vector<Scheme> read_schemes(const DocumentNode& document, std::string_view key);
 
-// The tiers of a scheme on nodes with `gpus` GPUs.
+// Returns a scheme's snapshot tiers on nodes with `gpus` GPUs.
 std::vector<SnapshotTier> tiers_of(const Scheme& scheme, int gpus);
 
 // A part of a scenario that the calling program defines under a name.
 struct OwnPart {
-  std::string key;  // that takes the name: "snapshots", "cluster.fabric" or "failures.*"
+  std::string key;  // the key that takes the name: "snapshots", "cluster.fabric" or "failures.*"
   std::string name;
   DocumentNode body;  // the text that replaces the name
 };
@@ -50,8 +50,8 @@ struct OwnPart {
 // Replaces `snapshots: NAME` by the list of its tiers. Throws Error with the nearest name.
 void expand_snapshots(DocumentNode& scenario);
 // Replaces the names of `own` parts by the parts. A fabric keeps the keys that the scenario states
-// next to its name (`{base: NAME, ...}`). Parts may be based on other parts; of two parts with one
-// name the later counts. Throws Error if bases form a circle.
+// next to its name (`{base: NAME, ...}`). Parts may be based on other parts; if two parts have one
+// name, the later counts. Throws Error if bases form a circle.
 void expand_own(DocumentNode& scenario, const std::vector<OwnPart>& own);
 // Fills in what `recovery: NAME` or `recovery: {base: NAME, ...}` leaves out from the scheme. The
 // notes list what keeps the scenario's value although an override names the scheme.

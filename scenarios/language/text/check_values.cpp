@@ -336,7 +336,7 @@ class Checker {
     for (const std::string& name : names) {
       if (name == node.text) return name;
     }
-    // The noun is the name of the map, "model", rather than the key of its shorthand, "base".
+    // Messages name the map, such as "model", rather than its key, such as "base".
     std::string noun = last_part(field.path);
     if (noun == "base" || noun == "name" || noun == "balance" || noun == "form" || noun == "*") {
       const std::vector<std::string> parts = split_path(field.path);

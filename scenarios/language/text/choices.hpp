@@ -167,7 +167,7 @@ inline constexpr Choice<DispatchGang> kChoices<DispatchGang>[] = {
 template <>
 inline constexpr Choice<TensorForm> kChoices<TensorForm>[] = {{"1d", TensorForm::one_d},
                                                               {"2d", TensorForm::two_d}};
-// Bytes of an element of a gradient.
+// The value is bytes per element of a gradient.
 template <>
 inline constexpr Choice<double> kChoices<double>[] = {
     {"none", 0}, {"fp32", 4}, {"bf16", 2}, {"fp8", 1}, {"fp4", 0.5}};

@@ -19,12 +19,12 @@
 namespace windtunnel {
 namespace {
 
-// Far above any scenario, far below an alias bomb or a chain of brackets.
+// Real scenarios stay far below these limits; an alias bomb or a chain of brackets exceeds them.
 constexpr int kMaxDepth = 32;
 constexpr int kMaxNodes = 200'000;
 
-// Builds the tree from what the parser meets. What it refuses is kept until the whole text is known
-// to be YAML.
+// Builds the tree from the parser's events. Text that it refuses is reported only once the whole
+// text is known to be YAML.
 class TreeBuilder : public YAML::EventHandler {
  public:
   TreeBuilder(const std::string& text, const std::string& file, bool line_numbers, Location start)
@@ -87,7 +87,7 @@ class TreeBuilder : public YAML::EventHandler {
            !open_.back().entry;
   }
 
-  // Where a node is that has no mark of its own: the missing value of a key.
+  // Returns the place of a node that the parser gives no mark: the missing value of a key.
   const Location& fallback() const {
     if (open_.empty()) return start_;
     return open_.back().entry ? open_.back().entry->where : open_.back().node.where;
@@ -105,7 +105,7 @@ class TreeBuilder : public YAML::EventHandler {
 
   void add_alias(YAML::anchor_t anchor) {
     const auto known = anchored_.find(anchor);
-    if (known == anchored_.end()) {  // inside of what it names
+    if (known == anchored_.end()) {  // an alias inside of the node that it names
       const auto of = std::ranges::find(open_, anchor, &Open::anchor);
       refuse_depth(of == open_.end() ? start_ : of->node.where);
     }
@@ -150,7 +150,7 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   [[noreturn]] static void refuse_depth(const Location& where) {
-    throw Error(where, fmt::format("nested deeper than {}", kMaxDepth));
+    throw Error(where, fmt::format("nested deeper than {} levels", kMaxDepth));
   }
 
   void count(const DocumentNode& node, std::size_t depth) {
@@ -274,10 +274,10 @@ DocumentNode parse_document(const std::string& text, const std::string& file, bo
     std::istringstream stream(text);
     YAML::Parser parser(stream);
     NothingDone rest;
-    // Not all documents: yaml-cpp finds endless ones in ", a".
+    // Reads no further documents, because yaml-cpp finds endless ones in ", a".
     another = parser.HandleNextDocument(tree) && parser.HandleNextDocument(rest);
   } catch (const YAML::DeepRecursion&) {
-    throw Error(start, fmt::format("nested deeper than {}", kMaxDepth));
+    throw Error(start, fmt::format("nested deeper than {} levels", kMaxDepth));
   } catch (const YAML::Exception& error) {
     Location where = start;
     if (line_numbers && !error.mark.is_null()) {

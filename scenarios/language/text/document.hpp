@@ -44,7 +44,7 @@ DocumentNode document_node(DocumentNode::Kind kind, std::string text, Location w
 DocumentNode parse_document(const std::string& text, const std::string& file,
                             bool line_numbers = true);
 
-// The node in flow style: "{tier: storage, every: 1 h}".
+// Writes the node in flow style: "{tier: storage, every: 1 h}".
 std::string flow_text(const DocumentNode& node);
 
 // Reads a whole file of up to kLargestDocument_bytes.

@@ -17,7 +17,7 @@ bool matches(const std::vector<std::string>& pattern, const std::vector<std::str
   return true;
 }
 
-// More parts win, then fewer wildcards, so the order in the text does not matter.
+// Ranks patterns: more parts win, then fewer wildcards. The order in the text does not matter.
 size_t closeness(const std::vector<std::string>& pattern) {
   const auto wildcards = std::count(pattern.begin(), pattern.end(), "*");
   return pattern.size() * 100 - static_cast<size_t>(wildcards);

@@ -11,7 +11,7 @@
 
 namespace windtunnel {
 
-// [top-level key] A comment above that part of the scenario.
+// Maps a top-level key to the comment above that part of the scenario.
 using PartComments = std::map<std::string, std::string>;
 
 // One part per line; lists and the cluster have one item per line. Comments stand above their
@@ -23,7 +23,7 @@ std::string scenario_text_of(const DocumentNode& tree, const PartComments& comme
 
 class NamedFiles {
  public:
-  // Texts up to this size are kept whole; of longer ones only the hash is kept.
+  // Texts up to this size are kept whole; longer texts are kept only as a hash.
   static constexpr std::size_t kMostKept = std::size_t{64} * 1024;
 
   // Files of `given` that have a text are used instead of those on disk.

@@ -17,26 +17,26 @@
 namespace windtunnel {
 namespace {
 
-// An unknown cause: as frequent as one with prior 1, with any factor up to ten equally likely (in
-// the logarithm), and with each timer as likely as one two deviations off.
+// The model of an unknown cause: its prior is 1; it lengthens steps by a factor up to ten, uniform
+// in the logarithm; and each timer is as likely as one that is two deviations off.
 constexpr double kElsePrior = 1;
 constexpr double kElseUpTo = 10;
 constexpr double kElseOff = 2;
-constexpr int kSimulated = 7;         // strengths of a cause
-constexpr int kRefined = 2;           // more, where the likelihood is largest
+constexpr int kSimulated = 7;         // strengths of a cause that are simulated
+constexpr int kRefined = 2;           // further ones, where the likelihood is largest
 constexpr double kTooUnlikely = 7;    // log likelihood below the largest: under a thousandth
 constexpr double kNever = -1e300;     // log likelihood before anything is known
-constexpr int kBetween = 24;          // points from one to the next
-constexpr double kNoEffect = 0.005;   // of the step: the cause does nothing to this job
-constexpr double kRatioError = 0.03;  // of a ratio of two steps of one run, that noise leaves
-constexpr double kMissed = -6;        // log likelihood of a pattern that the cause does not make
-// Timers are compared as shares of the step, with half a point for rounding and time between
-// timers, and a tenth of the share.
+constexpr int kBetween = 24;          // interpolated points per simulated strength
+constexpr double kNoEffect = 0.005;   // a smaller relative change of the step is no effect
+constexpr double kRatioError = 0.03;  // noise in the ratio of two steps of one run
+constexpr double kMissed = -6;        // log likelihood of a pattern that the cause does not explain
+// Timers are compared as shares of the step. Their error is a tenth of the share, plus a floor for
+// rounding and for time between timers.
 constexpr double kShareFloor = 0.02;
 constexpr double kShareError = 0.1;
-constexpr double kMostOff = 5;  // deviations that one timer can speak against a cause
+constexpr double kMostOff = 5;  // cap of deviations, so that one timer alone cannot exclude a cause
 constexpr double kUnusualOff = 3;
-constexpr double kSnapshots = 50;  // steps between two snapshots, times which a campaign lasts
+constexpr double kSnapshots = 50;  // length of a campaign, in snapshot periods
 
 constexpr LogQuantity kTimers[] = {LogQuantity::forward_s, LogQuantity::backward_s,
                                    LogQuantity::gradients_s, LogQuantity::optimizer_s,
@@ -71,7 +71,7 @@ std::string filled_in(std::string text, double strength, const LogShape& shape,
   return text;
 }
 
-// A cause may ask for a campaign, and then has one; the job's own campaign would only take time.
+// Drops the job's own campaign, which would only take time; a cause may add one of its own.
 const Overrides kStepAlone = {{"campaign", "null"}, {"failures", "null"}, {"recovery", "null"}};
 
 class Trials {
@@ -128,7 +128,8 @@ PredictedLog between(const PredictedLog& a, const PredictedLog& b, double share)
   return log;
 }
 
-// By how many deviations a timer is off, as a share of the step.
+// The difference between a measured and a predicted timer, both as shares of the step, in
+// deviations.
 double share_off(double measured, double predicted) {
   return (measured - predicted) / (kShareFloor + kShareError * std::max(measured, predicted));
 }
@@ -136,7 +137,7 @@ double share_off(double measured, double predicted) {
 struct TimerOff {
   LogQuantity quantity;
   bool largest;
-  double off;  // deviations
+  double off;  // in deviations
 };
 
 std::vector<TimerOff> timers_off(const LogShape& shape, const PredictedLog& predicted) {
@@ -149,8 +150,8 @@ std::vector<TimerOff> timers_off(const LogShape& shape, const PredictedLog& pred
     const auto add = [&](bool largest, double a, double b) {
       all.push_back({each, largest, share_off(a / step_s, b / predicted.step_s)});
     };
-    // Without the least only the largest over ranks was printed. A rank that waits for gradients
-    // least is the one that waits for no other.
+    // Some logs have only the largest time over ranks (low == high). The wait for gradients is
+    // judged by the smallest, because the rank that waits least waits for no other rank.
     const bool both = measured->low != measured->high;
     if (each == LogQuantity::gradients_s) {
       if (both) add(false, measured->low, expected->low);
@@ -208,7 +209,7 @@ class Ranking {
     double sum = else_time_likelihood() - 0.5 * kElseOff * kElseOff * timers;
     const auto [measured, predicted] = memory(healthy_);
     if (measured > 0 && predicted > 0) {
-      // The cause changes the memory, or leaves it.
+      // An unknown cause changes the memory with probability one half.
       const double ratio = measured / predicted;
       sum += std::log(0.5 * std::exp(memory_.log_density(ratio)) + 0.5 / std::log(kElseUpTo));
     }
@@ -340,8 +341,8 @@ struct Best {
   double strength = 0;
 };
 
-// The likelihood is interpolated between simulated strengths, but not across a gap; a strength
-// between two gaps represents one of the first seven steps.
+// The likelihood is interpolated between simulated strengths, but not across a gap. A strength
+// without simulated neighbours has the weight of one interval of the initial grid.
 Best best_of(const Cause& cause, const Tried& tried, const Ranking& ranking) {
   const auto likelihood = [&](const PredictedLog& log) {
     return ranking.log_likelihood(cause, log);

@@ -51,7 +51,7 @@ struct Unusual {
 struct ExplainingCause {
   const Cause* cause = nullptr;
   double strength = 0;     // the best-fitting one; 0: the cause has none
-  PredictedLog predicted;  // with it
+  PredictedLog predicted;  // with that strength
   double chance = 0;       // of this cause, by prior and likelihood
   double gain = 0;         // share of the time that fixing it saves
   Overrides set;           // overrides that simulate it

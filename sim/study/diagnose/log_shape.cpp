@@ -14,14 +14,14 @@ namespace windtunnel {
 namespace {
 
 constexpr int kWarmUp = 5;
-constexpr double kLong = 1.15;        // of the median, and
-constexpr double kLongSpreads = 6;    // as many deviations above it
-constexpr double kChange = 0.05;      // of the level that a change is told from
-constexpr double kChangeSpreads = 4;  // deviations of its two means
-constexpr double kJitter = 0.03;      // log standard deviation that is told
-constexpr int kFewest = 20;           // steps in which a change is looked for
-constexpr double kRegular = 0.12;     // of a period, that gaps may be off
-constexpr double kBursts = 0.01;      // share of the steps that makes long ones worth telling
+constexpr double kLong = 1.15;        // a long step takes at least this times the level around it,
+constexpr double kLongSpreads = 6;    // and is this many deviations above it
+constexpr double kChange = 0.05;      // smallest relative change of the level that is reported,
+constexpr double kChangeSpreads = 4;  // and smallest in deviations of the two means
+constexpr double kJitter = 0.03;      // smallest log standard deviation that is reported
+constexpr int kFewest = 20;           // fewest steps in which a change is searched
+constexpr double kRegular = 0.12;     // tolerance of a gap, as a share of the period
+constexpr double kBursts = 0.01;      // smallest share of long steps that is reported
 
 struct PacedStep {
   int iteration;

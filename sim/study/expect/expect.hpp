@@ -17,7 +17,7 @@ struct ExpectRequest {
   CollectiveChoice choice = {};    // forced choice, as by NCCL_ALGO and NCCL_PROTO
   std::vector<double> sizes = {};  // bytes, as in collective_cost()
   Cluster cluster = {};
-  std::vector<std::int32_t> gpus = {};  // that take part
+  std::vector<std::int32_t> gpus = {};  // GPUs that take part
   Calibration calibration = {};
   bool fitted = false;           // the law was fitted on collectives of this machine
   bool nvls = true;              // NVLink SHARP may be picked
@@ -44,7 +44,7 @@ struct ExpectedCurve {
   Parameter noise, small_noise;
   Parameter slow_share, slow_log;  // slow nodes (interconnect_law.hpp); 0: a single node
   std::string why_no_law;
-  int process_gpus = 1;  // as asked
+  int process_gpus = 1;  // ExpectRequest::process_gpus
   bool process_assumed = false;
 };
 

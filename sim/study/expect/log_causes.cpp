@@ -185,7 +185,7 @@ LogReading read_log(ExpectRequest request, std::vector<MeasuredSize> measured) {
     if (seconds >= expected.low_s && seconds <= expected.high_s) ++reading.inside;
   }
   reading.rms_log = rms(residuals_of(reading.measured, reading.expected));
-  if (!reading.expected.why_no_law.empty()) return reading;  // causes change the law
+  if (!reading.expected.why_no_law.empty()) return reading;  // causes act on the law only
   const Scatter scatter(reading.expected);
   for (const CollectiveCause& cause : collective_causes()) {
     if (auto found = tried(request, reading, scatter, cause)) {

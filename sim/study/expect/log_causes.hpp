@@ -45,7 +45,7 @@ struct TriedCause {
 
 struct LogReading {
   ExpectedCurve expected;              // at the log's sizes
-  std::vector<MeasuredSize> measured;  // as many
+  std::vector<MeasuredSize> measured;  // [size], as in `expected`
   int inside = 0;                      // sizes inside the 90 % interval
   double rms_log = 0;                  // root mean square of log(measured / expected)
   std::vector<TriedCause> causes;      // those that change the curve, most evidence first

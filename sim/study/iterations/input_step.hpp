@@ -1,4 +1,4 @@
-// The effect of sample loading on a step.
+// Sample loading can delay a step; this header computes by how much.
 #pragma once
 
 #include "models/plan/job.hpp"
@@ -7,7 +7,7 @@
 
 namespace windtunnel {
 
-// For a job with an input pipeline whose step takes `step_s`; simulates one without it.
+// For a job with an input pipeline, simulates a step without it to compare with `step_s`.
 InputReport study_input(const Job& job, const PreparedIteration& prepared, double step_s,
                         int threads = 0);
 

@@ -18,7 +18,7 @@ namespace windtunnel {
 IslandTable island_table(const Job& job, const PreparedIteration& prepared,
                          const std::vector<SyncSeconds>& seconds);
 
-// The job of one island alone, out of `islands`.
+// Returns the job that one of the `islands` equal islands runs alone.
 Job one_island(const Job& job, int islands);
 
 }  // namespace windtunnel

@@ -31,8 +31,8 @@
 namespace windtunnel {
 namespace {
 
-// With one node out, two, ...: a replica that loses a node gives its other nodes to replicas that
-// lose one later, so that as many replicas train as there are enough nodes for.
+// Iterations with one node out, two, ...: a replica that lost a node lends its other nodes to
+// replicas that lose one later, so that as many replicas train as there are complete sets of nodes.
 class ShrunkIterations {
  public:
   // Requests no simulation if the job does not shrink.
@@ -40,7 +40,7 @@ class ShrunkIterations {
                    Simulations& simulations)
       : job_(job), prepared_(prepared) {
     const RecoveryPolicy& recovery = job.recovery;
-    // Any other layout may turn out to be the job's own with fewer replicas.
+    // "Any layout" includes the job's own layout with fewer replicas, so that is simulated, too.
     const bool any = recovery.when_no_spare == WhenNoSpare::relayout && recovery.relayouts.empty();
     if (recovery.when_no_spare != WhenNoSpare::shrink && !any) return;
     if (recovery.elastic.groups > 0) return;
@@ -95,7 +95,8 @@ class ShrunkIterations {
   std::map<int, std::size_t> place_;
 };
 
-// With one node out, two, ...: the fastest layout that the remaining nodes suffice for.
+// Simulates the layouts that a job can change to when nodes are lost, to find the fastest that
+// fits.
 class RelaidIterations {
  public:
   // Requests no simulation if the job keeps its layout.
@@ -160,7 +161,7 @@ SmallerSetting smaller_setting(const Job& job, const IterationTable& table) {
   return setting;
 }
 
-// Makes this the way to continue without a spare.
+// Stores the choice in the table as the way in which the job continues without a spare.
 void take(const std::vector<SmallerChoice>& choice, const Job& job, IterationTable& table) {
   table.shrunk_iteration_s.clear();
   table.shrunk_progress.clear();
@@ -183,9 +184,9 @@ bool asks_for_smaller(const Job& job) {
   return smaller && job.recovery.elastic.groups == 0;
 }
 
-// Costs of restarts, apart from conversions, are only known by campaigns: among all policies that
-// `any` may follow, takes the one whose campaign progresses furthest, with other failures than
-// those of the job's own campaign.
+// Stores the policy whose campaign makes the most progress, if `any` lets campaigns decide: only
+// they know the costs of restarts. The failures are not those of the job's own campaign
+// (to_choose_by()).
 void take_best(const Job& job, const std::vector<SmallerStep>& own,
                const std::vector<SmallerStep>& others, int threads, IterationTable& table) {
   const SmallerSetting setting = smaller_setting(job, table);
@@ -333,7 +334,7 @@ class SnapshotIterations {
     for (std::size_t set = 1; set < place_.size(); ++set) {
       std::size_t moving = 0;
       for (const int tier : moving_tiers(job_, set)) moving |= std::size_t{1} << tier;
-      // Everything before the iteration with the snapshots is unchanged.
+      // Snapshots change only the last iteration, so the later end is their stall.
       const double stall_s =
           moving == 0 ? 0 : simulations.ends(place_[moving]).foreground_s - end_s;
       table.iteration_s.push_back(table.iteration_s.front() + stall_s);
@@ -366,7 +367,7 @@ double storage_s(const Job& job, const SnapshotTier& tier, const std::vector<dou
          (storage->left_of(storage->write_Bps) * job.calibration.storage_efficiency.value);
 }
 
-// `job`: the part of the job that restarts together.
+// Sets how long each tier takes to restore `job`, the part of the job that restarts together.
 void set_restores(const Job& job, const PreparedIteration& prepared, IterationTable& table) {
   const std::vector<PoolState> by_pool = states_by_pool(job, prepared);
   const PoolState of_all = state_of_all(job, prepared);
@@ -428,7 +429,7 @@ CampaignIterations campaign_iterations(const Job& job, const PreparedIteration& 
   Simulations simulations(job, prepared);
   const SnapshotIterations snapshots(job, others, simulations);
   const ShrunkIterations shrunk_job(job, prepared, others, simulations);
-  // Each island goes on by itself.
+  // Only one island changes its layout; the others continue.
   const RelaidIterations relaid_job(job.sync.empty() ? job : one_island(job, job.layout.islands()),
                                     simulations);
   const SlowIterations slow(job, simulations);

@@ -1,4 +1,4 @@
-// Snapshot data on each kind of a job's nodes, and the restore time of the slowest kind.
+// Computes snapshot data on each kind of a job's nodes, and the restore time of the slowest kind.
 #pragma once
 
 #include <vector>
@@ -17,7 +17,7 @@ struct PoolState {
 
 // One entry per pool that the job uses, or one for all nodes.
 std::vector<PoolState> states_by_pool(const Job& job, const PreparedIteration& prepared);
-// The worst case over all nodes.
+// Takes the fullest GPU of all nodes, whichever pool it is in.
 PoolState state_of_all(const Job& job, const PreparedIteration& prepared);
 
 // Host memory or drive space (`where`) that a snapshot tier takes per node of the pool. A code over
@@ -29,8 +29,8 @@ double snapshot_node_bytes(const Job& job, const SnapshotTier& tier, MemoryTier 
 double offload_node_bytes(const Job& job, const PreparedIteration& prepared, MemoryTier tier,
                           int pool);
 
-// As in TierTiming. Each pool reads its own data; if nodes of several pools must replace lost data,
-// they count as the worst of all in every respect.
+// TierTiming has the meaning of these times. Each pool reads its own data. If nodes of several
+// pools must replace lost data, the worst pool counts in every respect.
 struct RestoreTimes {
   double restore_s = 0;
   double rebuild_s = 0;

@@ -86,7 +86,7 @@ std::vector<RelaidJob> all_that_can_be(const Job& job, std::string& why) {
         if (nodes_of(job, {tp, pp, dp}) >= job.cluster.nodes) continue;
         try {
           jobs.push_back(prepared(job, {tp, pp, dp}));
-        } catch (const Error& error) {  // what cannot be is not among them
+        } catch (const Error& error) {  // an invalid layout is left out
           if (nodes_of(job, {tp, pp, dp}) <= refused_nodes) continue;
           refused_nodes = nodes_of(job, {tp, pp, dp});
           why = fmt::format("tp {} x pp {} x dp {} is not possible: {}", tp, pp, dp, error.what());

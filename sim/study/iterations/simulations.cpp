@@ -15,7 +15,7 @@
 namespace windtunnel {
 namespace {
 
-// Additional time of twice as many micro-batches.
+// Returns the seconds by which a step grows with twice as many micro-batches.
 double passes_s(const Job& job) {
   const auto step_s = [](const Job& each) {
     const Execution run = run_iteration(each, prepare_checked(each), {}, 0);

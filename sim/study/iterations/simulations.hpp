@@ -56,7 +56,8 @@ class Simulations {
   // Keeps references.
   Simulations(const Job& job, const PreparedIteration& prepared);
 
-  // Returns the index of its ends. `own`: for a job with another schedule.
+  // Requests an iteration, and returns its index for ends(). `own`: the prepared iteration, if it
+  // is not that of the plain job.
   std::size_t add(Job job, std::vector<int> due = {},
                   std::shared_ptr<const PreparedIteration> own = nullptr);
   // Returns the plain iteration.

@@ -34,7 +34,7 @@ SmallerChoice whole(const SmallerSetting& setting) {
   return {{.iteration_s = setting.iteration_s}, false};
 }
 
-// [nodes out - 1] The possible jobs, the fastest first.
+// [nodes out - 1] lists the jobs that can still run, the fastest first.
 std::vector<std::vector<SmallerChoice>> candidates(const SmallerSetting& setting,
                                                    const std::vector<SmallerStep>& own,
                                                    const std::vector<SmallerStep>& others) {
@@ -63,8 +63,9 @@ std::vector<SmallerChoice> best_smaller(const SmallerSetting& setting,
     std::size_t at = 0;
     double trained = -std::numeric_limits<double>::infinity();
   };
-  // Progress with more than `out` nodes out, if the job is `from` with `out`.
-  std::vector<double> trained;  // [candidate of one more]
+  // The best progress while more than `out` nodes are out, by candidate for out + 1. best_next():
+  // the best candidate after `from`, including the loss by conversions between them.
+  std::vector<double> trained;  // [candidate for one node more]
   const auto best_next = [&](std::size_t out, const SmallerChoice& from) {
     Next best;
     for (std::size_t i = 0; i < trained.size(); ++i) {

@@ -403,9 +403,9 @@ std::string why_no_smaller(const Job& job, const PreparedIteration& prepared) {
          "shard_ranks)";
 }
 
-// A few all; of more the smallest job, and of those that keep_pods() the one nearest to half the
-// replicas: pods of another size than the others' leave many more ranks that differ, and take many
-// times as long to simulate.
+// If there are few sizes, all of them. Otherwise the smallest job, and among sizes with
+// keeps_pods() the one nearest to half the replicas: unequal pods leave many more different ranks,
+// and take many times as long to simulate.
 std::vector<int> sizes_to_simulate(const Job& job, const std::vector<int>& sizes) {
   constexpr size_t kFew = 4;
   std::vector<int> looked_at;

@@ -17,7 +17,7 @@ namespace windtunnel {
 // keep their places. On unlike nodes each kind of replicas keeps its share, rounded in favour of
 // slower ones; if a kind does not fill whole nodes, the first replicas stay.
 Job shrunk(const Job& job, int missing);
-// The job with only these of its replicas, ascending.
+// Keeps only these replicas of the job; `kept` must ascend.
 Job with_replicas(const Job& job, const std::vector<int>& kept);
 
 // Contents of a node; if nodes differ, the maximum over nodes. Ranks in order are assumed to fill a
@@ -33,21 +33,21 @@ NodeRanks ranks_of_node(const Job& job);
 // job has `layout`.
 void keep_shards_whole(const Layout& layout, Layout& smaller);
 
-// The machine, with ranks in order, for a job with this number of its nodes. A machine whose
-// cables, sites or faults name nodes is kept whole. Of unlike nodes each pool keeps its share,
-// rounded in favour of slower ones.
+// Returns the machine, with ranks in order, for a job with this number of its nodes. A machine
+// whose cables, sites or faults name nodes is kept whole. If pools differ, each keeps its share of
+// the nodes, rounded in favour of slower pools.
 Cluster with_nodes(const Job& job, int nodes);
 
-// Why the job's measures against slow and faulty replicas (redundancy, communication.robust) are
-// impossible with its number of replicas; empty: they are possible.
+// Why the job cannot keep its measures against slow and faulty replicas (redundancy,
+// communication.robust) with its number of replicas; empty: it can.
 std::string why_no_stand_ins(const Job& job);
 
 // Possible numbers of missing replicas, ascending: whole groups share experts and shards, enough
-// remain for measures against slow and faulty replicas, the fewer replicas that share the optimizer
-// state still fit in memory, and the longest sequence fits into a group.
+// replicas remain for measures against slow and faulty ones, the optimizer state still fits in
+// memory when fewer replicas share it, and the longest sequence fits into a group.
 std::vector<int> smaller_sizes(const Job& job, const PreparedIteration& prepared);
 
-// Why there are none, with one node out; empty: there are some.
+// Why no smaller job is possible with one node out; empty: one is.
 std::string why_no_smaller(const Job& job, const PreparedIteration& prepared);
 
 // The subset of smaller_sizes() that smaller_iterations() needs simulated.

@@ -12,7 +12,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr double kMostNumbers = 1 << 21;  // that are drawn
+constexpr double kMostNumbers = 1 << 21;  // limit of drawn numbers
 constexpr double kMostRounds = 16384;
 constexpr double kLeastRounds = 128;
 
@@ -41,7 +41,7 @@ int rounds_for(double units) {
   return static_cast<int>(std::clamp(kMostNumbers / units, kLeastRounds, kMostRounds));
 }
 
-// Exchange of a step's gradients if nothing hides it: on the rank that waits least for others.
+// The exposed time of the gradient exchange: on the rank that waits least for others.
 double exchange_s(const Plan& plan, const Timeline& timeline) {
   double least_s = std::numeric_limits<double>::infinity();
   for (const RankTimeline& rank : timeline.ranks) {
@@ -241,8 +241,8 @@ std::vector<IslandStep> unlike_steps(const Job& job, const Plan& plan, const Tim
   return std::vector(steps.size(), any);
 }
 
-// [island] As unlike_steps(), for an island whose replicas code their gradients without random
-// draws. A step that takes `step_s` has the rounds of the slowest island.
+// The same as unlike_steps() for replicas that code their gradients, without random draws. A step
+// that takes `step_s` is one of the slowest island.
 std::vector<IslandStep> coded_steps(const Job& job, const Plan& plan, double work_s,
                                     double step_s) {
   if (job.cluster.slow_nodes.empty() || waits_for_all(job.sync.front())) return {};
@@ -333,7 +333,7 @@ void add_drift(const Job& job, const Plan& plan, const Timeline& timeline, doubl
       own[level].saved_s = unit_s * drift.saved[level];
       own[level].late = drift.late[level];
     }
-    // An island's own step is shorter than the last island's.
+    // An island that ends before the last one has a shorter step of its own.
     if (!drawn) own.front().saved_s += (step_s - drift.step) * job.sync.front().cycle_steps();
     return own;
   };

@@ -47,8 +47,8 @@ WorkShares work_shares(const Job& job, const Plan& plan);
 
 class StragglerRule {
  public:
-  // For a job with by_straggler_rule(); samples its rounds. `passes_s`: the increase of the step
-  // time for twice as many micro-batches, if has_load().
+  // Samples the rounds of a job with by_straggler_rule(). `passes_s`: the increase of the step time
+  // for twice as many micro-batches, if has_load().
   StragglerRule(const Job& job, const WorkShares& shares, double passes_s = 0);
 
   // For a step that takes `step_s` undisturbed, in the simulated Plan.
@@ -60,7 +60,7 @@ class StragglerRule {
   int results_ = 1;
   int delay_ = 0;
   StragglerRounds rounds_;
-  double slowest_ = 1;  // of all, in each step
+  double slowest_ = 1;  // mean slowdown of the slowest worker
 };
 
 // How long islands wait for each other at the exchanges of each level, which share is too late,

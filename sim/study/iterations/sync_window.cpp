@@ -9,7 +9,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr int kMostSteps = 32;  // beside an exchange that are simulated
+constexpr int kMostSteps = 32;  // most steps that are simulated beside an exchange
 
 // Steps to simulate beside an exchange, and the share of it that runs beside them.
 struct Window {
@@ -20,7 +20,8 @@ struct Window {
 Window window_of(const SyncLevel& level, double exchange_s, double step_s) {
   const int hiding = level.hiding_steps();
   if (hiding <= kMostSteps) return {hiding, 1};
-  // The exchange ends long before the steps do, even if links gave it half of what it asks.
+  // Even at half its bandwidth the exchange ends before these steps do, so no more need be
+  // simulated.
   if (2 * exchange_s < kMostSteps * step_s) return {kMostSteps, 1};
   return {kMostSteps, double(kMostSteps) / hiding};
 }

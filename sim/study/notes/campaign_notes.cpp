@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kFew = 30;
 constexpr double kEnough = 100;
-constexpr double kMostTrials = 1e6;  // that campaign.replicas takes
+constexpr double kMostTrials = 1e6;  // largest campaign.replicas
 
 // Expected number of failures in all trials together.
 double failures_of(const CampaignInputs& inputs) {
@@ -45,11 +45,11 @@ std::vector<Note> few_failures_notes(const CampaignInputs& inputs) {
   const std::string enough =
       trials > kMostTrials
           ? std::string("a hundred are expected only in a longer time than can be simulated")
-          : fmt::format("with campaign.replicas={:.0f} there would be a hundred", trials);
+          : fmt::format("set campaign.replicas={:.0f} to expect a hundred", trials);
   return {{"campaign.replicas",
-           "all trials together contain so few failures that the ranges of goodput, days and cost "
-           "are too narrow, and that the best interval between snapshots is uncertain",
-           fmt::format("{} due in {} trial{}; {}", due, now, now == 1 ? "" : "s", enough)}};
+           "all trials together contain too few failures, so the ranges of goodput, days and cost "
+           "are too narrow, and the best interval between snapshots is uncertain",
+           fmt::format("{} expected in {} trial{}; {}", due, now, now == 1 ? "" : "s", enough)}};
 }
 
 std::vector<Note> busy_writer_notes(const CampaignInputs& inputs) {
@@ -75,8 +75,8 @@ std::vector<Note> busy_writer_notes(const CampaignInputs& inputs) {
 
 namespace {
 
-// A tier that keeps copies, and the age at which the oldest of them was begun: between these two,
-// as the last one was completed just now or long ago.
+// A tier that keeps several copies. The age of the oldest lies between least_age_s and most_age_s,
+// depending on how long ago the newest was completed.
 struct KeptCopies {
   std::size_t tier = 0;
   int kept = 1;

@@ -24,15 +24,15 @@ struct Framework;  // scenarios/language/library/facts/training_software.hpp
 std::vector<Note> dearer_choices(const Job& job, const PreparedIteration& prepared,
                                  const Framework* software);
 
-// If not every different rank was simulated.
+// A note if the timeline covers only a sample of the different ranks.
 std::vector<Note> timeline_notes(const Timeline& timeline);
 
-// If the critical path waits at least a tenth of the step for the host that launches kernels, or
-// would if the host were as slow as possible.
+// A note if the critical path waits at least a tenth of the step for the host that launches
+// kernels, or would if the host were as slow as possible.
 std::vector<Note> host_bound_notes(const Job& job, const IterationReport& iteration);
 
-// If a pipeline waits for messages that share ports with those of the other direction, and is
-// faster when simulated with one at a time.
+// A note if a pipeline waits for messages that share ports with those of the other direction, and
+// is faster when simulated with one at a time.
 std::vector<Note> message_order_notes(const Job& job, const PreparedIteration& prepared,
                                       const IterationReport& iteration);
 

@@ -23,7 +23,7 @@ Note sampled_note(const Timeline& timeline) {
   return {"fold",
           "the routes chosen by cluster.fabric.routing make too many ranks differ, so only a "
           "sample of them is simulated and the step time is an estimate (docs/physics/network.md "
-          "states its error); fold: exact simulates all that differ",
+          "states its error); set fold: exact to simulate all that differ",
           fmt::format("{} of {} ranks", timeline.ranks_simulated, timeline.sampled_of)};
 }
 
@@ -31,8 +31,8 @@ Note replayed_note(const Timeline& timeline) {
   return {"jitter",
           "cluster.jitter or slow_nodes make too many ranks differ to simulate each: the step is "
           "simulated without them, then replayed with the pace of every rank. This adds an error "
-          "of up to 1 % of the step if replicas share links (docs/physics/cost.md); fold: exact "
-          "simulates all ranks",
+          "of up to 1 % of the step if replicas share links (docs/physics/cost.md); set fold: "
+          "exact to simulate all ranks",
           fmt::format("{} ranks simulated, {} different ones replayed", timeline.ranks_simulated,
                       timeline.ranks.size())};
 }
@@ -66,7 +66,7 @@ std::vector<Note> host_bound_notes(const Job& job, const IterationReport& iterat
        std::string(waits ? "GPUs wait for the host that launches their kernels"
                          : "GPUs would wait for the host that launches their kernels, if it "
                            "were as slow as the range allows") +
-           ": each does too little work",
+           ", because each kernel does too little work",
        fmt::format(
            "{:.0f} % of the step; {} to {} per step over the ranges of host.launch and host.kernel",
            100 * share, format_seconds(faster_s), format_seconds(slower_s))}};
@@ -74,7 +74,7 @@ std::vector<Note> host_bound_notes(const Job& job, const IterationReport& iterat
 
 namespace {
 
-constexpr double kMessagesMatter = 1.03;  // times as long
+constexpr double kMessagesMatter = 1.03;  // a smaller slowdown by message order is not reported
 
 // Empty if ranks would wait for each other forever.
 std::optional<double> one_at_a_time_s(Job job) {
@@ -163,7 +163,7 @@ std::vector<Note> unlikely_machine_notes(const Cluster& cluster) {
 std::vector<Note> unfamiliar_notes(const Familiarity& familiarity) {
   if (familiarity.unfamiliar.empty()) return {};
   return {{"calibration",
-           fmt::format("the prediction goes beyond the measured runs to which it was compared: {}",
+           fmt::format("the job is outside the range of the measured runs ({})",
                        fmt::join(familiarity.unfamiliar, ", ")),
            fmt::format("the most similar are {} runs of {} families, {}; all runs, weighted by "
                        "similarity, were predicted within {:.0f} % (one standard deviation)",
@@ -184,10 +184,10 @@ std::vector<Note> late_exchange_notes(const Job& job, const IterationReport& rep
     const double steps = std::ceil(exchange_s / report.inner_step_s) * level.fragments;
     notes.push_back(
         {"sync",
-         fmt::format("links need {1} for an exchange of {0}, but steps alone would exchange every "
-                     "{2}, so they wait for the links; every: {3:.0f} steps or more, a compressor "
-                     "or faster links avoid this",
-                     level.over, format_seconds(exchange_s), format_seconds(between_s), steps),
+         fmt::format(
+             "an exchange over {0} takes {1} on its links but is due every {2}, so steps wait for "
+             "it; set every: {3:.0f} steps or more, or take a compressor or faster links",
+             level.over, format_seconds(exchange_s), format_seconds(between_s), steps),
          fmt::format("{} a step", format_seconds(mean_exposed_s(level, report.sync[i].seconds)))});
   }
   // fit_on_links() has left at most as many exchanges as fit into a step.

@@ -24,7 +24,7 @@ using Steps = std::vector<Overrides>;
 constexpr int kMostDoublings = 4;
 constexpr std::size_t kMostNamed = 6;     // changes in a sentence
 constexpr int kMostTogether = 4;          // changes at once
-constexpr double kNoteworthyGain = 0.99;  // times as long
+constexpr double kNoteworthyGain = 0.99;  // a change must bring the time below this share
 
 Steps one_of(const char* key, const std::vector<std::string>& values) {
   Steps steps;
@@ -307,15 +307,15 @@ std::string fitting_advice(const Case& the_case) {
   if (the_case.text.empty() || the_case.prepared == nullptr) return "";
   const std::vector<TriedChange> single = tried_changes(the_case, kFitting, fits);
   if (!single.empty() && !is_noted(single.front())) {
-    return "as tried, it fits with one of these changes: " + joined(single);
+    return "it fits with one of these changes, each of which was tried: " + joined(single);
   }
   const Framework* software = software_of(the_case);
   const std::optional<TriedChange> several = together(the_case);
   std::string text =
-      several ? "as tried, it fits with these changes together: " + text_of(*several)
+      several ? "it fits with these changes together, which were tried: " + text_of(*several)
               : fmt::format(
-                    "as tried, no change of micro-batch, recompute, sharding, layout and "
-                    "offload{}, alone or together, makes it fit on these machines",
+                    "no tried change of micro-batch, recompute, sharding, layout and offload{}, "
+                    "alone or together, makes it fit on these machines",
                     software == nullptr ? "" : fmt::format(" that {} takes", software->name));
   if (!single.empty())
     text +=

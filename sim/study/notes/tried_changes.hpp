@@ -14,7 +14,7 @@ namespace windtunnel {
 struct Change {
   // Smallest first; empty if the change does not apply.
   std::vector<Overrides> (*steps)(const Job& job);
-  const char* also = "";  // what it changes besides how the same training is computed
+  const char* also = "";  // effects beyond how the same training is computed
 };
 
 // A job with one step of a change applied. Times are by estimate_iteration().
@@ -36,12 +36,12 @@ std::vector<TriedChange> tried_changes(const Case& the_case, std::span<const Cha
 // "--set batch.micro=1 (61.2 of 79.2 GiB, 4.0 % slower)".
 std::string text_of(const TriedChange& tried);
 
-// What makes a job fit that does not: single changes, or else a small combination. Empty for a Case
-// that was not read from a scenario.
+// Names single changes, or else a small combination, that make a job fit that exceeds its memory.
+// Empty for a Case that was not read from a scenario.
 std::string fitting_advice(const Case& the_case);
 
-// What shortens a step in which GPUs wait for their hosts, or for the busiest stage; empty if
-// nothing that was tried does.
+// Names changes that shorten a step in which GPUs wait for their hosts, or for the busiest stage;
+// empty if none was found.
 std::string host_advice(const Case& the_case);
 std::string stage_advice(const Case& the_case);
 

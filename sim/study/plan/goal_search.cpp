@@ -57,7 +57,7 @@ std::optional<double> GoalSearch::estimated(const Goal& goal, int nodes) {
   PlanOption option = plan_.best;
   option.days *= here / there;
   const double of_all = goal.of(plan_.basis, option);
-  // The money grows with the nodes, too.
+  // Cost also grows with the number of nodes that are paid for.
   return goal.towards > 0 ? of_all : of_all * nodes / planned;
 }
 
@@ -112,8 +112,8 @@ NodesForGoal GoalSearch::nodes_for(const Goal& goal) {
   return none_for(goal, numbers);
 }
 
-// The plan itself decides, because the closed form does not know the cost of failures. If the first
-// number meets the goal, smaller ones may, too.
+// Full plans decide, because the closed form ignores failures. If the number at `at` meets the
+// goal, numbers before it, where that is harder, are tried, too.
 NodesForGoal GoalSearch::tried_from(const Goal& goal, const std::vector<int>& numbers,
                                     std::ptrdiff_t at) {
   constexpr int kMostPlans = 4;
@@ -140,7 +140,7 @@ NodesForGoal GoalSearch::none_for(const Goal& goal, const std::vector<int>& numb
   }
   NodesForGoal found{.plan = plan_on(plan_.basis.request, nearest)};
   const double own = goal.of(plan_.basis, plan_.best);
-  // The nearest in the closed form may be further away in the plan.
+  // The number that is nearest in the closed form may be worse in a full plan than the present one.
   if (!found.plan || own < goal.of(found.plan->basis, found.plan->best)) {
     found.plan = std::make_shared<const PlanReport>(plan_);
   }

@@ -31,27 +31,27 @@
 namespace windtunnel {
 namespace {
 
-constexpr int kRanked = 12;        // layouts that are kept of each number of nodes
+constexpr int kRanked = 12;        // layouts kept for each number of nodes
 constexpr int kSpareShare = 8;     // at most an eighth of the cluster is kept as spares
-constexpr int kFurtherShare = 32;  // one further node is tried for this many that were asked for
-constexpr int kMostSimulated = 5;  // numbers of spares
+constexpr int kFurtherShare = 32;  // one extra node is tried for every so many requested ones
+constexpr int kMostSimulated = 5;  // numbers of spares that are simulated
 // Numbers of training nodes whose estimate is below this share of the best are not simulated.
 constexpr double kNear = 0.85;
-// The search over spares ends once a layout makes this share of the progress that as many nodes of
-// the plan would make.
+// Stops trying more spares once a layout progresses at this share of the rate expected of as many
+// nodes.
 constexpr double kAsGood = 0.97;
 constexpr double kShortest_s = kDay_s, kLongest_s = 180 * kDay_s;
-// Typical values; longer ones lose too much when a loss spike has to be undone.
+// Snapshot intervals that are tried; at longer ones a loss spike would undo too much.
 constexpr std::array<double, 9> kIntervals_s = {
     kPlanShortestInterval_s, 10 * kMinute_s, 15 * kMinute_s, 20 * kMinute_s,
     30 * kMinute_s,          kHour_s,        2 * kHour_s,    3 * kHour_s,
     kPlanLongestInterval_s};
-// Loss of goodput against the shortest interval from which on longer intervals are not tried.
+// If an interval has this much less goodput than the shortest, longer ones are not tried.
 constexpr double kHopeless = 0.02;
 // A plan that fits with a smaller chance is compared with one that fits with this chance.
 constexpr double kSureToFit = 0.95;
 
-// The same stack, with this interval of its tier on storage.
+// Returns the stack with another interval of its tier on storage.
 UsualPart saved_every(const UsualPart& stack, double every_s) {
   DocumentNode tiers = parse_document(stack.text, kPlanFile);
   for (DocumentNode& tier : tiers.items) {
@@ -142,13 +142,13 @@ class Planner {
     return {.file = kPlanFile, .text = scenario_text(report_.basis, point), .set = set};
   }
 
-  // The fastest layouts on `nodes` nodes, the best first, searched once.
+  // Returns the fastest layouts on `nodes` nodes, the best first; each number is searched once.
   const std::vector<Estimated>& layouts_on(int nodes) {
     const auto known = layouts_.find(nodes);
     if (known != layouts_.end()) return known->second;
     return layouts_[nodes] = layouts_on(nodes, allowed(), report_.basis.headroom);
   }
-  // The same with this share of each GPU's memory free, and these keys of the scenario.
+  // Searches with this share of each GPU's memory kept free and these additional scenario keys.
   std::vector<Estimated> layouts_on(int nodes, const Allowed& allowed, double headroom,
                                     const Overrides& also = {}) {
     PlanPoint point = {.nodes = nodes, .spares = std::max(0, request().nodes - nodes)};
@@ -433,12 +433,12 @@ class Planner {
   // Tries a layout that leaves more of the memory free, with the nodes and snapshots of the plan.
   void try_more_room() {
     const PlanOption& best = best_.option;
-    if (request().headroom || best.too_big <= 1 - kSureToFit) return;  // stated: as asked for
+    if (request().headroom || best.too_big <= 1 - kSureToFit) return;
     tell("simulating a layout that surely fits");
     const Calibration& calibration = resolve_case(text_of(best.point)).job.calibration;
-    const double both_ways = 2 * kSureToFit - 1;  // error_factor() leaves as much out at both ends
+    const double both_ways = 2 * kSureToFit - 1;  // error_factor() is two-sided
     const double roomy = 1 - 1 / error_factor(calibration.memory_error, both_ways);
-    report_.roomy = std::ceil(100 * roomy) / 100;  // as --headroom takes it
+    report_.roomy = std::ceil(100 * roomy) / 100;  // the precision of --headroom
     try {
       report_.room = {best, fastest_beside(allowed(), report_.roomy).option};
     } catch (const Error&) {  // none fits so well, or none with these snapshots
@@ -458,7 +458,8 @@ class Planner {
     }
   }
 
-  // The same failures at other rates, where the rates are those of other clusters.
+  // The goodput if nodes failed as rarely, or as often, as on other clusters. Only rates that the
+  // plan assumed are changed.
   std::optional<GoodputElsewhere> goodput_elsewhere(const Job& job,
                                                     const CampaignReport& campaign) const {
     std::vector<std::size_t> taken;  // classes of failures
@@ -499,7 +500,7 @@ class Planner {
     return best;
   }
 
-  // Adds what stands beside the best training, and what its figures rest on.
+  // Adds alternatives to the best training, and the assumptions that its figures depend on.
   void compare_with(const Case& best) {
     report_.decisive = decisive_numbers(
         best, campaign_inputs(best.job, best_.measured.table), *report_.record.campaign,
@@ -569,7 +570,7 @@ class Planner {
 
   PlanReport report_;
   std::map<int, std::vector<Estimated>> layouts_;         // [nodes]
-  std::vector<const std::vector<Estimated>*> estimates_;  // of layouts_, those to choose from
+  std::vector<const std::vector<Estimated>*> estimates_;  // entries of layouts_ to choose from
   double campaign_s_ = 0;
   int trials_ = kPlanTrials;
   Tried best_, runner_up_;

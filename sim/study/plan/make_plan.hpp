@@ -45,7 +45,7 @@ struct PlanReport;
 // pays for, by the mean of the trials. Candidates are eighths of powers of two and the requested
 // number, up to kMostPlanNodes.
 struct NodesForGoal {
-  // the plan on that number of nodes, or on the nearest one
+  // the plan on the number of nodes that meets the goal, or else comes nearest to it
   std::shared_ptr<const PlanReport> plan = {};
   bool met = false;
   std::string why = {};  // if not met: what prevents going further; may be empty
@@ -86,7 +86,7 @@ struct PlanReport {
   std::optional<GoodputElsewhere> elsewhere;         // empty: the user states rates of failures
   std::vector<std::string> impossible;               // impossible stacks of tiers, with reasons
   std::int64_t estimated = 0;                        // configurations
-  std::optional<NodesForGoal> for_days, for_budget;  // where they are asked
+  std::optional<NodesForGoal> for_days, for_budget;  // empty: no such goal
 };
 
 // Throws Error if the request is invalid, and (exit code 1) if no layout fits.

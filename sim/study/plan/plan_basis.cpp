@@ -75,8 +75,8 @@ Precision other_precision(const GpuSpec& gpu) {
   return has_both ? Precision::fp16 : Precision::fp32;
 }
 
-// The scenario on all nodes without a layout, which is only read. Its sequence has any length,
-// because a model from a file may state none.
+// A scenario on all nodes without a layout, which is read but never simulated. Its sequence is
+// arbitrary, because a model from a file may not state one.
 std::string first_text(const PlanRequest& request, const NodeSpec& node,
                        const std::string& software) {
   constexpr int kMostGpus = 1024;  // a wrong value is refused when the text is read
@@ -95,7 +95,7 @@ std::string first_text(const PlanRequest& request, const NodeSpec& node,
 Case first_case(const PlanRequest& request, const NodeSpec& node,
                 const std::string& software = {}) {
   const ScenarioText scenario = {.file = kPlanFile, .text = first_text(request, node, software)};
-  Overrides set;  // what does not depend on the rest of a scenario
+  Overrides set;  // settings of the node; others may need the rest of a scenario
   for (const auto& [key, value] : request.set) {
     if (key.starts_with("cluster.node.")) set.emplace_back(key, value);
   }
@@ -485,7 +485,7 @@ std::vector<Overrides> layer_splits(const PlanBasis& basis, const PlanPoint& poi
        {std::pair(0, 0), std::pair(0, -1), std::pair(-1, -1), std::pair(-1, -2)}) {
     if (divides_well) break;
     divides_well = (basis.model.layers - first - last) % kDividesWell == 0;
-    // Three layers less are tried only if the rest then divides well, as 61 layers count as 64.
+    // A split with three layers less must divide well, such as 61 layers, which count as 64.
     if (last == -2 && !divides_well) break;
     const std::vector<std::pair<int, int>> layouts =
         layouts_that_share(basis, gpus, point.batch, basis.model.layers - first - last);

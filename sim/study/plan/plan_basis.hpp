@@ -71,13 +71,13 @@ std::vector<Overrides> layer_splits(const PlanBasis& basis, const PlanPoint& poi
 
 PartComments comments_of(const PlanBasis& basis);
 
-// The same, but the table of keys explains each part first.
+// Adds what the table of keys says about each part to comments_of().
 PartComments guide_of(const PlanBasis& basis);
 
 // Writes the scenario's text without the user's additional keys, with comments above its parts.
 std::string scenario_text(const PlanBasis& basis, const PlanPoint& point,
                           const PartComments& comments = {});
-// The same, including these keys.
+// Writes scenario_text() with the user's additional keys.
 std::string complete_scenario_text(const PlanBasis& basis, const PlanPoint& point,
                                    const PartComments& comments);
 

@@ -120,7 +120,7 @@ class Splitter {
   const ScenarioText& scenario_;
   const Case& given_;
   const RolloutSpec& engines_;
-  int nodes_;                           // of both
+  int nodes_;                           // nodes of learner and engines together
   std::map<int, EngineSpeeds> speeds_;  // by GPUs of an engine
   std::string too_small_;
 };

@@ -85,7 +85,7 @@ void EnginePool::advance(Engine& engine, double steps) {
 // Advances the engine to the end of its current step, but not past its next event.
 void EnginePool::advance_to(Engine& engine, double now_s) {
   if (engine.running.empty()) {
-    engine.now_s = std::max(engine.now_s, now_s);  // of one that is away no earlier than its end
+    engine.now_s = std::max(engine.now_s, now_s);  // a failed engine's now_s may lie ahead
     return;
   }
   const double left_s = now_s - engine.now_s;

@@ -54,7 +54,7 @@ void take_means(int iterations, const EnginePool::Totals& totals, LoopTimes& tim
 
 void set_idle(const LoopInputs& inputs, double busy_s, LoopTimes& times) {
   const double waits_s = inputs.transfer_s + inputs.switch_s;
-  const double engine_s = busy_s / engines_of(inputs.engines);  // of an iteration
+  const double engine_s = busy_s / engines_of(inputs.engines);  // engine-seconds of an iteration
   if (inputs.spec.colocated) {
     times.actors_idle = times.learner_idle = (times.generation_s - engine_s) / times.period_s;
     return;
@@ -83,7 +83,8 @@ LoopTimes run_batches(const LoopInputs& inputs) {
     all.returned += own.totals.returned;
   }
   for (int i = 0; i < spec.iterations; ++i) {
-    // The first batch follows the last one again.
+    // Treats the iterations as a cycle: while the learner trains on the last batch, the first is
+    // generated again.
     const double next_s = generating[(i + 1) % spec.iterations];
     times.period_s += beside ? std::max(next_s, training[i]) : generating[i] + training[i];
     times.period_s += inputs.transfer_s + inputs.switch_s;
@@ -175,7 +176,7 @@ class AsynchronousLoop {
 
 std::vector<RolloutSample> draw_batch(const RolloutSpec& spec, int iteration) {
   std::vector<RolloutSample> samples;
-  // Seeds of iterations are disjoint from those of other scenarios' first iterations.
+  // The factor keeps seeds of iterations apart from seeds that users choose.
   const std::uint64_t seed = spec.seed + 1000003ULL * static_cast<std::uint64_t>(iteration);
   for (const int output : draw_lengths(spec.output, spec.batch(), seed)) {
     samples.push_back({static_cast<double>(spec.prompt_length), static_cast<double>(output)});

@@ -2,10 +2,10 @@
 // go to the engines.
 //   synchronous   period = generation + training + transfer
 //   one-step-off  period = max(generation of the next batch, training of this one) + transfer
-//   asynchronous  engines write on; of samples at most (version + staleness + 1) batches are begun
-//                 (AReaL, arXiv 2505.24298, section 5.1), and every batch that is complete is
-//                 learned from, the oldest first. New weights stop all engines for the transfer,
-//                 and keys and values are computed again unless they are kept.
+//   asynchronous  Engines never wait for the learner, but begin at most (version + staleness + 1)
+//                 batches (AReaL, arXiv 2505.24298, section 5.1). The learner takes each complete
+//                 batch, the oldest first. New weights stop all engines for the transfer, and keys
+//                 and values are computed again unless they are kept.
 #pragma once
 
 #include <vector>

@@ -73,7 +73,8 @@ double seconds_of(const std::vector<CostPart>& parts) {
   return seconds;
 }
 
-// Engines and learner of one island: each has its own, which write with its weights.
+// Each island has its share of the engines and its learner, and the engines write samples with the
+// learner's weights; simulates one island.
 RolloutReport rollout_of_islands(const Job& job, const RolloutSpec& spec, const LearnerPace& pace,
                                  const EngineSpeeds& speeds, double availability) {
   const int islands = job.layout.islands();
@@ -81,7 +82,7 @@ RolloutReport rollout_of_islands(const Job& job, const RolloutSpec& spec, const 
   RolloutSpec own = spec;
   own.prompts /= islands;
   own.nodes /= islands;
-  // The island's engines stand on its own site.
+  // The island's engines are placed on the island's site.
   std::vector<SiteSpec>& sites = island.cluster.fabric.sites;
   if (!sites.empty()) sites.front().nodes += own.nodes;
   RolloutReport report = simulate_rollout(island, own, pace, speeds, availability);
@@ -109,7 +110,7 @@ std::set<int> pools_of_engines(const Job& job, const RolloutSpec& spec) {
   return pools;
 }
 
-// Groups the engines of this machine by their speed.
+// Engines in one pool have the same speed and form a group.
 std::vector<EngineGroup> groups_of(const RolloutMachine& machine, const EngineSpeeds& speeds) {
   std::map<int, int> engines;  // [pool]
   if (machine.pools.empty()) engines = {{-1, machine.engines}};

@@ -1,4 +1,4 @@
-// The loop of a scenario with `rollout`, given its learner's iteration.
+// Simulates the reinforcement-learning loop of a scenario with `rollout`, from its learner's step.
 #pragma once
 
 #include <map>

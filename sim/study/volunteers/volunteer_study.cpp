@@ -30,7 +30,7 @@ double batch_tokens(const Job& job) {
 
 struct PairedTrial {
   SwarmTrial own;
-  SwarmTrial unmoved;  // the same peers come and go, and none is moved
+  SwarmTrial unmoved;  // the same trial without moving peers between stages
 };
 
 // Adds up the trials of a swarm.
@@ -59,7 +59,7 @@ void add_trials(const Swarm& swarm, const std::vector<PairedTrial>& trials, doub
       [](const auto& trial, const Swarm& of) { return trial.own.empty_s / of.length_s; }, 1, 1);
 }
 
-// Roles among the peers of a stage if the kinds whose bit is set compute.
+// Roles of the peers of a stage, when only the kinds whose bit is set compute.
 struct Averaging {
   AveragingRoles roles;
   double averaging_s = 0;
@@ -109,8 +109,8 @@ class AveragingStudy {
   double bytes_ = 0;
 };
 
-// Adaptive roles exclude peers from computing if they delay the exchange more than they help; from
-// here on also in the swarm.
+// With adaptive roles, peers do not compute if they delay the exchange more than they help. From
+// here on this also holds for the swarm.
 void add_averaging(const Volunteers& volunteers, const std::vector<StageWork>& works,
                    const Job& job, Swarm& swarm, VolunteerReport& report) {
   const AveragingStudy study(volunteers, swarm, works, job);
@@ -181,7 +181,7 @@ void add_calls(const Volunteers& volunteers, const std::vector<StageWork>& works
   const ExpertCalls& calls = *volunteers.calls;
   const CalledPeers idle = called_peers(volunteers, works, job, stage_boundary(job).bytes);
   const double tokens = batch_tokens(job);
-  const auto at = [&](double latency_s) {  // there and back
+  const auto at = [&](double latency_s) {  // two latencies more: a call and its answer
     CalledPeers called = idle;
     called.wait_s += answered_s(calls, 2 * latency_s);
     return called;

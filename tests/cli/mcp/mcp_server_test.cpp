@@ -1,4 +1,4 @@
-// The server by itself: what it answers to requests of both eras, and to messages that mean harm.
+// What the server answers to requests of both revisions of the protocol, and to hostile messages.
 #include "cli/mcp/mcp_server.hpp"
 
 #include <fmt/format.h>
@@ -47,7 +47,8 @@ McpTool tool() {
   return {"run", "what run does", page_of("run"), true};
 }
 
-// Answers in the order in which they come; a tool says what it was called with.
+// A server that collects its answers in order; its tool returns the arguments that it was called
+// with.
 class Served {
  public:
   Served()
@@ -61,7 +62,7 @@ class Served {
               lines_.push_back(line);
             })) {}
 
-  // What a line is answered with; null: nothing.
+  // Returns the answer to a line; null if there is none.
   Json answer(const std::string& line) {
     {
       const std::scoped_lock lock(mutex_);
@@ -79,9 +80,9 @@ class Served {
     return nullptr;
   }
   McpServer& server() { return *server_; }
-  // Waits for calls that run.
+  // Destroys the server, which waits for running calls.
   void stop() { server_.reset(); }
-  // Whether so many calls have ended by then.
+  // Whether `calls` calls have ended within `seconds`.
   bool ends_within_s(int seconds, int calls) const {
     for (int i = 0; i < 1000 * seconds && ended_ < calls; ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -147,7 +148,7 @@ TEST(McpServer, IsDiscoveredWithoutAHandshake) {
   EXPECT_EQ(result.at("_meta").at("io.modelcontextprotocol/serverInfo").at("name"), "windtunnel");
   const Json tools = served.answer(request("tools/list", "{" + kMeta + "}")).at("result");
   EXPECT_TRUE(tools.contains("ttlMs") && tools.contains("cacheScope"));
-  // That revision has no ping any more.
+  // That revision of the protocol has no ping any more.
   EXPECT_EQ(served.answer(request("ping", "{" + kMeta + "}")).at("error").at("code"), -32601);
 }
 
@@ -207,7 +208,7 @@ TEST(McpTools, ATextOfSeveralLinesIsAFile) {
   EXPECT_EQ(command.words.back(), "/folder/scenario.yaml");
 }
 
-// By its name a configuration is read as what it is; a second text has a name of its own.
+// A configuration gets a file name by which it is recognised; a second text gets another name.
 TEST(McpTools, ATextIsAFileOfItsForm) {
   CommandPage page = page_of("import");
   page.options.front().list = true;
@@ -236,7 +237,7 @@ TEST(McpTools, ATextIsAFileOfItsForm) {
               testing::IsSupersetOf({"/folder/scenario.yaml", "c.yaml", "/folder/scenario-2.sh"}));
 }
 
-// What goes wrong in a call is its result, and the server goes on.
+// An error in a call becomes the result of the call, and the server goes on.
 TEST(McpServer, ACallThatFailsIsAnswered) {
   Served served;
   for (const char* with : {"error", "other"}) {
@@ -251,7 +252,7 @@ TEST(McpServer, ACallThatFailsIsAnswered) {
   EXPECT_EQ(served.answer(request("ping")).at("result"), Json::object());
 }
 
-// A stack beyond the space of addresses: no thread is to be had.
+// The default stack exceeds the address space, so that no thread can be started.
 TEST(McpServer, WithoutAThreadACallIsRefused) {
   pthread_attr_t usual, large;
   ASSERT_EQ(pthread_getattr_default_np(&usual), 0);
@@ -263,7 +264,7 @@ TEST(McpServer, WithoutAThreadACallIsRefused) {
   std::vector<Json> refused;
   for (int i = 0; i <= kMostCalls; ++i) refused.push_back(served.answer(call));
   ASSERT_EQ(pthread_setattr_default_np(&usual), 0);
-  for (const Json& answer : refused) {  // and none counts as one that runs
+  for (const Json& answer : refused) {  // a refused call does not count as running
     ASSERT_TRUE(answer.is_object() && answer.contains("error")) << answer;
     EXPECT_EQ(answer.at("error").at("code"), -32603);
   }
@@ -339,7 +340,7 @@ TEST(McpServer, HostileMessagesAreAnsweredWithErrors) {
   EXPECT_EQ(served.answer(request("ping")).at("result"), Json::object());
 }
 
-// Whatever a few changed, lost or further bytes make of a message, the answer is one of JSON-RPC.
+// Whichever bytes of a message are changed, lost or added, the answer is valid JSON-RPC.
 TEST(McpServer, DamagedMessagesAreAnsweredOrPassedOver) {
   const std::vector<std::string> whole = {
       request("initialize", R"({"protocolVersion":"2025-11-25"})"),

@@ -68,7 +68,7 @@ class McpClient {
   Json call(const std::string& tool, const Json& arguments) {
     return ask("tools/call", {{"name", tool}, {"arguments", arguments}}).at("result");
   }
-  // Closes its input; its exit code.
+  // Closes the server's input and returns its exit code.
   int end() {
     if (child_ <= 0) return 0;
     close(in_);
@@ -159,7 +159,7 @@ TEST(McpCommand, HostileInputEndsNothing) {
   EXPECT_EQ(client.end(), 0);
 }
 
-// A long call does not keep others waiting, and ends when it is cancelled.
+// A long call does not delay other calls, and ends when it is cancelled.
 TEST(McpCommand, ACallIsCancelled) {
   McpClient client;
   client.send(Json{

@@ -28,7 +28,7 @@ TEST(OptimiseCommand, RanksWhatFitsAndSaysHowToRunIt) {
   EXPECT_TRUE(best[0].contains("simulated_s"));
   EXPECT_TRUE(best[1].contains("simulated_s"));
   EXPECT_LE(best[0].at("simulated_s"), best[1].at("simulated_s"));
-  // What it says is what `run` gives for the same values.
+  // The time that it states is the one that `run` predicts for the same values.
   std::string run = "run scenarios/small.yaml --json";
   for (const auto& [key, value] : best[0].at("set").items()) {
     run += " --set " + key + "=" + value.get<std::string>();
@@ -39,7 +39,7 @@ TEST(OptimiseCommand, RanksWhatFitsAndSaysHowToRunIt) {
   EXPECT_EQ(ran.at("iteration").at("mfu"), best[0].at("result").at("iteration").at("mfu"));
 }
 
-// Of each of the three searches.
+// Each of the three searches has a page.
 TEST(OptimiseCommand, WritesItsPage) {
   const std::string page = scratch_folder("optimise_page") + "/page.html";
   for (const std::string& search :
@@ -52,7 +52,8 @@ TEST(OptimiseCommand, WritesItsPage) {
   }
 }
 
-// Where nothing fails intervals cost next to nothing: a search over chance recommends none.
+// Where nothing fails, snapshot intervals hardly change goodput: a search within the noise of
+// trials recommends none.
 TEST(OptimiseCommand, IntervalsWithoutAGainAreNotRecommended) {
   const ProgramResult result = run_program(kSmall +
                                            "--over snapshots.0.every --for goodput --set "
@@ -65,8 +66,7 @@ TEST(OptimiseCommand, IntervalsWithoutAGainAreNotRecommended) {
   EXPECT_EQ(result.out.find("--set 'snapshots.0.every"), std::string::npos) << result.out;
 }
 
-// What is said, set and shown as the best belong together where a tier is there for nothing that
-// was assumed.
+// No assumed failure needs this tier: what is said, set and shown as the best must still agree.
 TEST(OptimiseCommand, ATierThatNoTrialNeedsStaysAsGiven) {
   const std::string search = kSmall +
                              "--over snapshots.0.every --for goodput --set campaign.replicas=4 "
@@ -81,7 +81,8 @@ TEST(OptimiseCommand, ATierThatNoTrialNeedsStaysAsGiven) {
   EXPECT_EQ(document.at("intervals")[0].at("is_needed"), false);
 }
 
-// At a tenth of a slow storage saves cannot be as frequent as they are worth.
+// Saves may use a small share of a slow storage only, so that they cannot be as frequent as would
+// be best.
 TEST(OptimiseCommand, IntervalsKeepToTheStoragesShare) {
   for (const char* share : {"0.0028", "0.0030", "0.0037"}) {
     const Json document =
@@ -104,7 +105,8 @@ TEST(OptimiseCommand, BeatsTheScenarioItself) {
   EXPECT_GT(all.at("estimated"), own.at("estimated"));
 }
 
-// What is passed over would not have been in the ranking: a longer one starts with the shorter.
+// Candidates that the search passes over would not have been in the ranking: a longer ranking
+// starts with the shorter one.
 TEST(OptimiseCommand, PassesOverNothingGood) {
   const std::string over = "--over layout schedule batch.micro recompute --simulate 0 --json ";
   const Json one = json_of(kSmall + over + "--top 1");
@@ -117,8 +119,8 @@ TEST(OptimiseCommand, PassesOverNothingGood) {
   }
 }
 
-// A frontier of memory is the same however short the ranking is. With offload only single schedules
-// are skipped.
+// The memory frontier does not depend on the length of the ranking. With offload the search skips
+// single schedules only.
 TEST(OptimiseCommand, SkipsNothingOfTheFrontier) {
   const std::string over = "--over schedule batch.micro offload --simulate 0 --json ";
   const Json one = json_of(kSmall + over + "--top 1");
@@ -149,7 +151,7 @@ TEST(OptimiseCommand, MemoryAndListsOfValues) {
 const std::string kCost =
     " --for cost --set 'job={tokens: 1 T, price: 2 USD per gpu-hour}' --set campaign.length='10 d'";
 
-// Two nodes are faster and dearer than one: the cheapest is not among the fastest.
+// Two nodes are faster but cost more than one: the cheapest configuration is not among the fastest.
 TEST(OptimiseCommand, CostRanksByCost) {
   const std::string over =
       kSmall + "--over cluster.nodes=1,2 layout --set recovery.spares=0 --top 3 --json";
@@ -178,17 +180,17 @@ TEST(OptimiseCommand, TheScenariosOwnLayoutMayBeImpossible) {
     return times;
   };
   const std::vector<double> possible = times_of("layout");
-  // 3 does not divide 16 GPUs; 32 replicas are more than there are.
+  // A tp of 3 does not divide 16 GPUs, and a dp of 32 exceeds them: the search replaces both.
   EXPECT_EQ(times_of("layout --set layout.tp=3"), possible);
   EXPECT_EQ(times_of("layout --set layout.dp=32"), possible);
-  // What is not the layout's fault, and where layouts are not searched, it is an error.
+  // A value that no layout can mend is an error, and so is a bad layout that is not searched.
   const ProgramResult other = run_program(arguments + "layout --set precision=nvfp4");
   EXPECT_EQ(other.exit_code, 2);
   EXPECT_NE(other.err.find("precision"), std::string::npos) << other.err;
   EXPECT_EQ(run_program(arguments + "recompute --set layout.tp=3").exit_code, 2);
 }
 
-// Without a pipeline there is nothing to order.
+// Without a pipeline schedules do not differ, so that only one of them is listed.
 TEST(OptimiseCommand, EqualConfigurationsStandOnce) {
   const Json result =
       json_of(kSmall + "--over schedule=1f1b,gpipe layout --top 100 --simulate 0 --json");
@@ -199,7 +201,7 @@ TEST(OptimiseCommand, EqualConfigurationsStandOnce) {
   EXPECT_EQ(result.at("estimated"), seen.size());
 }
 
-// Each layout with the intervals that are best for it, and `run` says the same of the line.
+// Each layout is listed with its best interval, and `run` confirms the figures of the line.
 TEST(OptimiseCommand, SearchesIntervalsOfEachLayout) {
   const Json result =
       json_of(kSmall + "--over layout snapshots.0.every --for goodput --top 2 --json");
@@ -217,7 +219,7 @@ TEST(OptimiseCommand, SearchesIntervalsOfEachLayout) {
   }
 }
 
-// In the order in which they were given: later ones count.
+// Settings are repeated in the order in which they were given, because later ones override.
 TEST(OptimiseCommand, ItsLineRepeatsWhatWasSetAsAShellReadsIt) {
   const ProgramResult result =
       run_program(kSmall + "--over recompute=none --set batch.global=64 --set 'name=a \"b\"'");
@@ -270,12 +272,12 @@ TEST(ScheduleSearchCommand, FindsBoundsAndExports) {
       EXPECT_GE(row.at("longest_stage_s"), result.at("best").at("longest_stage_s"));
     }
   }
-  EXPECT_TRUE(some_do_not_fit);  // zb-h2
-  // The file is what was found.
+  EXPECT_TRUE(some_do_not_fit);  // zb-h2 needs more memory
+  // The file holds the schedule that was found.
   const Json again = json_of("schedule show " + file + " --times 1,1.2,0.7 --message 0.05 --json");
   EXPECT_NE(again.dump().find(result.at("best").at("makespan_s").dump()), std::string::npos);
   const ProgramResult text = run_program(numbers);
-  EXPECT_NE(text.out.find("no longest stage below"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("longest stage, lower bound"), std::string::npos) << text.out;
   EXPECT_NE(text.out.find("gap"), std::string::npos);
 }
 

@@ -80,7 +80,8 @@ TEST(PlanArguments, ModelsAreNamesOrDimensions) {
   EXPECT_EQ(model_value("Qwen/Qwen2.5-32B"), "qwen2.5-32b");
 }
 
-// A name with a dot or an organisation is no file, and gets its hint.
+// A name with a dot or an organisation is not taken for a file, and gets a hint at the nearest
+// name.
 TEST(PlanArguments, UnknownModelsGetTheNearestName) {
   for (const char* text : {"qwen2.5-32", "Qwen/Qwen2.5-32", "Qwen2.5-32B-Base"}) {
     try {
@@ -93,7 +94,7 @@ TEST(PlanArguments, UnknownModelsGetTheNearestName) {
   }
 }
 
-// Files of a scenario are named from its folder.
+// Paths of files in a scenario are relative to its folder.
 TEST(PlanArguments, ModelsInOtherFoldersAreNamedFromTheScenario) {
   EXPECT_EQ(model_value_from("'config.json'", "rel/p.yaml"), "'../config.json'");
   EXPECT_EQ(model_value_from("'a/config.json'", "a/p.yaml"), "'config.json'");

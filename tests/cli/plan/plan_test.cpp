@@ -23,7 +23,7 @@ Json planned(const std::string& arguments) {
   return Json::parse(result.out);
 }
 
-// The scenario that is written gives the very figures that the plan shows.
+// Run as a scenario, the written file gives exactly the figures that the plan shows.
 TEST(PlanCommand, ItsScenarioIsWhatItPredicts) {
   const std::string folder = scratch_folder("plan");
   const std::string file = folder + "/best.yaml";
@@ -37,7 +37,7 @@ TEST(PlanCommand, ItsScenarioIsWhatItPredicts) {
   EXPECT_EQ(read_text(file), plan.at("best").at("scenario").get<std::string>());
 }
 
-// One key of it is varied: what follows from the others is not written.
+// One key of the scenario can be varied, because values that follow from others are not written.
 TEST(PlanCommand, ItsScenarioCanBeVaried) {
   const std::string file = scratch_folder("plan_varied") + "/best.yaml";
   ASSERT_EQ(run_program(kAsked + "megatron --out " + file).exit_code, 0);
@@ -47,7 +47,7 @@ TEST(PlanCommand, ItsScenarioCanBeVaried) {
   EXPECT_EQ(varied.out.find("ranks; the cluster has"), std::string::npos) << varied.out;
 }
 
-// A model's file is found from the scenario's folder, wherever that is.
+// A model's file is found relative to the scenario's folder, wherever that is.
 TEST(PlanCommand, ItsScenarioFindsTheFileOfTheModel) {
   const std::string folder = scratch_folder("plan_model_file");
   std::filesystem::create_directories(folder + "/models");
@@ -77,8 +77,8 @@ TEST(PlanCommand, WritesItsPage) {
       << misnamed.err;
 }
 
-// A file that cannot be written takes the answer from nobody; a folder that is missing is said
-// before the work.
+// The answer is printed even if a file cannot be written; a missing folder is reported before any
+// work.
 TEST(PlanCommand, AnswersBeforeItComplains) {
   const std::string folder = scratch_folder("plan_out");
   const ProgramResult missing =
@@ -93,7 +93,7 @@ TEST(PlanCommand, AnswersBeforeItComplains) {
   EXPECT_NE(result.err.find("cannot write"), std::string::npos) << result.err;
 }
 
-// Nothing that it looked at, and could be trained with, is better than what it says is best.
+// No feasible option that the plan examined is better than the one that it recommends.
 TEST(PlanCommand, NothingThatItTriedIsBetter) {
   const Json plan = planned(kAsked + "any");
   const double best = plan.at("best").at("days");
@@ -101,14 +101,14 @@ TEST(PlanCommand, NothingThatItTriedIsBetter) {
     ASSERT_FALSE(plan.at(tried).empty()) << tried;
     for (const Json& option : plan.at(tried)) {
       if (option.at("days").is_null()) continue;
-      // Simpler stacks are taken where they cost less than a five-hundredth; iterations to choose
-      // by are partly by the closed form.
+      // A simpler protection is preferred if it costs less than 0.2 %, and iterations are partly
+      // compared by the closed form.
       EXPECT_GE(option.at("days").get<double>(), best * (1 - 3e-3)) << tried << ": " << option;
     }
   }
 }
 
-// A file that a model's YAML names stands beside that YAML, wherever one plans from.
+// A file that a model's YAML names is relative to that YAML, whatever the working directory.
 TEST(PlanCommand, AModelsYamlNamesFilesFromItsOwnFolder) {
   const std::string folder = scratch_folder("plan_model_yaml");
   std::ofstream(folder + "/m.yaml") << "model: config.json\n";
@@ -143,8 +143,8 @@ TEST(PlanCommand, SaysWhatItTookAndHowToChangeIt) {
   }
 }
 
-// The answer, what to start, the next best of each choice and what decides are one screen; the rest
-// stands behind --explain.
+// One screen shows the answer, what to start, the next best of each choice and what decides; the
+// rest needs --explain.
 TEST(PlanCommand, AnswersInOneScreen) {
   const ProgramResult brief = run_program(kAsked + "megatron");
   ASSERT_EQ(brief.exit_code, 0) << brief.err;
@@ -163,7 +163,8 @@ TEST(PlanCommand, AnswersInOneScreen) {
   }
 }
 
-// All is compared by the trials of the answer: what it takes has its goodput everywhere.
+// All options are compared by the same trials: the chosen training has the same goodput in each
+// table.
 TEST(PlanCommand, TheSameTrainingHasTheSameGoodput) {
   const Json plan = planned(kAsked + "megatron");
   const Json& best = plan.at("best");
@@ -246,7 +247,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"--cluster '8 x h100' --model llama3-405b --tokens 2T", 1, " nodes are enough, "}),
     named([](const Wrong& wrong) { return fmt::format("{} {}", wrong.arguments, wrong.says); }));
 
-// The chance is that of the printed interval: 50 % at the predicted days.
+// The chance follows the printed interval: it is 50 % at the predicted number of days.
 TEST(Plan, DoneInTime) {
   const std::string ask = "plan --cluster '16 x dgx-h100' --model llama3-8b --tokens '1 T' --json ";
   const ProgramResult first = run_program(ask + "--days 90 --budget '1 M USD'");
@@ -269,7 +270,7 @@ TEST(Plan, DoneInTime) {
 
 const std::string kConfigurations = WINDTUNNEL_SOURCE_DIR "/examples/configurations/";
 
-// What the script says of machine, model, sequence, batch and software is what the options say.
+// A script states machine, model, sequence, batch and software just as options would.
 TEST(PlanCommand, TakesTheConfigurationOfATrainingProgram) {
   const std::string rest = " --tokens '100 G'";
   const Json of_file =
@@ -281,7 +282,7 @@ TEST(PlanCommand, TakesTheConfigurationOfATrainingProgram) {
   EXPECT_NE(scenario.find("nodes: 16"), std::string::npos) << scenario;
 }
 
-// A scenario says all of it, and an option goes before what it says.
+// A scenario states all inputs, and an option overrides it.
 TEST(PlanCommand, TakesAScenario) {
   const std::string file = scratch_folder("plan_of_plan") + "/best.yaml";
   const Json first = planned(kAsked + "megatron --out " + file);
@@ -293,7 +294,8 @@ TEST(PlanCommand, TakesAScenario) {
             std::string::npos);
 }
 
-// From anywhere: as `run` reads the file, and where the plan and its launch are written elsewhere.
+// Files that the scenario names are found from any working directory, and when the plan and its
+// launch script are written elsewhere.
 TEST(PlanCommand, TakesAScenarioThatNamesAFile) {
   const std::string folder = scratch_folder("plan_of_named_file");
   std::filesystem::create_directories(folder + "/sub/models");
@@ -328,7 +330,7 @@ TEST(PlanCommand, SaysWhatNeitherOptionNorFileSays) {
   EXPECT_NE(no_machine.err.find("--cluster"), std::string::npos) << no_machine.err;
 }
 
-// The plan, written for its program, is imported as the job that was planned.
+// The launch script that the plan writes is imported as the job that was planned.
 TEST(PlanCommand, LaunchesWhatItPlans) {
   const std::string folder = scratch_folder("plan_launch");
   const Json plan =
@@ -342,7 +344,8 @@ TEST(PlanCommand, LaunchesWhatItPlans) {
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_EQ(Json::parse(ran.out).at("iteration").at("time_s"),
             plan.at("best").at("result").at("iteration").at("time_s"));
-  // The program that is launched is planned for, with what its flags can ask for.
+  // Without --framework the plan is made for the launched program, and uses only what its flags can
+  // express.
   const std::string open = kAsked.substr(0, kAsked.find(" --framework"));
   const Json alone = planned(open + " --launch megatron");
   const Json named = planned(kAsked + "megatron --launch megatron");

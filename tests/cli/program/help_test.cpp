@@ -1,5 +1,5 @@
-// What newcomers meet first: examples in every help, quiet commands, width and emphasis of what a
-// terminal shows.
+// Tests of what newcomers meet first: examples in every help, quiet commands, width and emphasis on
+// a terminal.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ std::string example_of(const std::string& path, const std::string& help) {
 TEST(Help, EveryCommandHasAnExampleOfItsOwn) {
   ASSERT_GE(help_pages().size(), is_built("validate") ? 30U : 20U);
   for (const auto& [path, help] : help_pages()) {
-    if (path.empty()) continue;  // has several, in a golden file
+    if (path.empty()) continue;  // the program's own help has several, in a golden file
     std::istringstream words(example_of(path, help));
     std::string subcommands = path;
     for (std::string word; words >> word;) {
@@ -48,7 +48,8 @@ TEST(Help, NoLineIsLongerThanOthers) {
   }
 }
 
-// Checks each list with this title and returns the number of names in the longest.
+// Checks that each list with this title is in order; returns the number of names in the longest
+// list.
 std::size_t expect_lists_in_order(const std::string& title) {
   std::size_t most = 0;
   for (const auto& [path, help] : help_pages()) {
@@ -67,7 +68,7 @@ std::size_t expect_lists_in_order(const std::string& title) {
   return most;
 }
 
-// Another order, such as that of addresses, would be another text in each build.
+// An order by address would give another text in each build.
 TEST(Help, OptionsThatOneNeedsOrExcludesStandInOrder) {
   EXPECT_GE(expect_lists_in_order(" Excludes:"), 2U);
   EXPECT_GE(expect_lists_in_order(" Needs:"), 1U);
@@ -124,7 +125,7 @@ size_t longest_line(const std::string& text) {
 TEST(Width, TablesFitWhatColumnsSays) {
   const ProgramResult plain = run_program("list recoveries");
   EXPECT_LE(longest_line(plain.out), 160U) << "without a terminal as a page shows it";
-  // An assignment in front of the command would be of the shell's `cd` in run_program().
+  // An assignment in front of the command would apply to the `cd` in run_program() only.
   const auto at = [](const char* width, const std::string& arguments) {
     setenv("COLUMNS", width, 1);
     const ProgramResult result = run_program(arguments);
@@ -141,7 +142,7 @@ TEST(Width, TablesFitWhatColumnsSays) {
   EXPECT_EQ(at("wide", "list recoveries"), plain.out);
 }
 
-// Rows of sections, notes and reasons are wrapped as tables are.
+// Sections, notes and reasons are wrapped to the same width as tables.
 TEST(Width, NoLineIsLongerThanAPageWhereNoTerminalSaysSo) {
   for (const std::string arguments :
        {"plan --cluster '4 x dgx-h100' --model llama3-8b --tokens '1 T' --days 60 --explain",
@@ -155,7 +156,7 @@ TEST(Width, NoLineIsLongerThanAPageWhereNoTerminalSaysSo) {
   }
 }
 
-// As a terminal, that of script(1).
+// Runs the program on a terminal of 70 columns, which script(1) provides.
 std::string on_terminal(const std::string& before, const std::string& arguments) {
   const std::string folder = scratch_folder("terminal");
   const std::string command = "cd '" WINDTUNNEL_SOURCE_DIR "' && script -qec \"stty cols 70; " +

@@ -49,7 +49,7 @@ TEST(Varied, AllStandsForEveryNameThatTheKeyKnows) {
             (Values{"none", "selective", "full", "auto", "core_attn", "layernorm", "moe_act",
                     "mla_up_proj", "mlp", "shared_experts", "moe", "mlp_act", "scores", "op",
                     "attention", "layer"}));
-  // A number knows no names; "all" is then refused where the scenario is read, with its place.
+  // A number has no list of names, so "all" is refused later, when the scenario is read.
   EXPECT_EQ(parse_varied({"layout.pp=all"})[0].values, (Values{"all"}));
   EXPECT_EQ(parse_varied({"no.such.key=all"})[0].values, (Values{"all"}));
   EXPECT_NE(error_of([] { parse_varied({"schedule=all,1f1b"}); }).find("unknown schedule 'all'"),
@@ -61,7 +61,7 @@ TEST(Varied, RangesByEqualStepsAndEqualFactors) {
             (Values{"1 min", "2 min", "3 min", "4 min", "5 min"}));
   EXPECT_EQ(parse_varied({"recovery.restart=10 s:1000 s:3 log"})[0].values,
             (Values{"10 s", "1.66667 min", "1000 s"}));
-  // By six digits a value is what the formula says to a millionth.
+  // Values are printed with six digits, so that they are right to 5e-6.
   const Values rates =
       parse_varied({"failures.*.rate=1 per 1000 node-days:25 per 1000 node-days:20log"})[0].values;
   ASSERT_EQ(rates.size(), 20U);
@@ -69,7 +69,8 @@ TEST(Varied, RangesByEqualStepsAndEqualFactors) {
     const double expected = std::pow(25, double(i) / 19) / 86400e3;
     EXPECT_NEAR(parse_quantity(rates[i], Dimension::per_node_s), expected, 5e-6 * expected);
   }
-  // With others, downwards, and beside what only looks alike.
+  // Ranges may stand beside single values and run downwards; a text that looks like a range is
+  // none.
   EXPECT_EQ(parse_varied({"recovery.spares=0,4:2:3,9"})[0].values,
             (Values{"0", "4", "3", "2", "9"}));
   EXPECT_EQ(parse_varied({"name=1:2:3"})[0].values, (Values{"1:2:3"}));
@@ -99,7 +100,7 @@ TEST(ShellWord, IsQuotedWhereItHasToBe) {
   EXPECT_EQ(shell_word(""), "''");
 }
 
-// A shell makes the same text of it again, whatever it holds.
+// A shell reads the quoted word back as the same text, whatever characters it holds.
 TEST(ShellWord, IsOneWordOfTheShell) {
   const std::string texts[] = {"a b",      "it's",  "''",      "$HOME `id` $(id)",
                                "a\nb\tc",  "-n",    "~",       "*",

@@ -23,20 +23,20 @@ void expect_golden(const std::string& name, const std::string& text) {
   EXPECT_EQ(text, read_text(path)) << path;
 }
 
-// Which differs with every commit.
+// The build differs with every commit.
 std::string without_commit(std::string text) {
   const std::string build = program_build();
   const size_t at = text.find(build);
   return at == std::string::npos ? text : text.replace(at, build.size(), program_version());
 }
 
-// What is said in a few lines, and the exit code; the file itself names the commands.
+// The file names commands with their messages of a few lines and exit codes.
 TEST(Golden, Messages) {
   const std::string prefix = "$ windtunnel ";
   std::istringstream lines(read_text(WINDTUNNEL_SOURCE_DIR "/tests/cli/golden/messages.txt"));
   std::string text;
   int commands = 0;
-  bool kept = false;  // of a command that is not built
+  bool kept = false;  // keep the text of a command that is not built
   for (std::string line; std::getline(lines, line);) {
     const bool begins = line.starts_with(prefix);
     if (begins) kept = !is_built(line.substr(prefix.size()));
@@ -111,7 +111,8 @@ TEST(Program, ShowsControlCharactersOfArgumentsAndFiles) {
   }
 }
 
-// Whatever is read whole names what raises its limit, with a value that is enough.
+// Every reader with a limit of file size names the option that raises it, with a value that is
+// enough.
 TEST(FileLimit, IsNamedByEveryReaderAndByTheHelp) {
   const std::string folder = scratch_folder("file_limit");
   const std::string large = std::string(3000, ' ');

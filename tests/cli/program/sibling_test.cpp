@@ -1,4 +1,4 @@
-// The commands that windtunnel-validate has, called by windtunnel's name.
+// Tests of commands that belong to windtunnel-validate and are called through windtunnel.
 #include "cli/program/sibling.hpp"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// A copy of the program in a folder of its own.
+// Copies the program into a folder of its own.
 class ProgramAlone : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -32,7 +32,7 @@ class ProgramAlone : public ::testing::Test {
   ProgramResult run(const std::string& arguments) const {
     return run_program_of(program(), arguments);
   }
-  // A sibling that says what it is called with.
+  // Adds a sibling that prints its arguments.
   void put_sibling() const {
     const std::string path = folder_ + "/windtunnel-validate";
     std::ofstream(path) << "#!/bin/sh\nfor word; do echo \"<$word>\"; done\nexit 3\n";
@@ -92,7 +92,7 @@ TEST_F(ProgramAlone, HandsArgumentsAndExitCodesOn) {
   EXPECT_EQ(run("list validate").exit_code, 2) << "no command";
 }
 
-// What the sibling cannot say stands in the manual as where it is missing.
+// If the sibling fails, the manual is the one that is printed without a sibling.
 TEST_F(ProgramAlone, ManualOutlivesASiblingThatFails) {
   const std::string manual = run("man").out;
   put_sibling();

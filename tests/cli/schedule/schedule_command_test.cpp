@@ -101,7 +101,7 @@ TEST(ScheduleCommand, AFileIsShownAsTheNameItCameFrom) {
   const ProgramResult filed = run_program("schedule show " + path + costs);
   ASSERT_EQ(named.exit_code, 0) << named.err;
   ASSERT_EQ(filed.exit_code, 0) << filed.err;
-  // Behind the title and the file's dialect all is the same.
+  // From the makespan on, both outputs are the same.
   const auto numbers = [](const std::string& text) {
     const size_t at = text.find("makespan");
     return at == std::string::npos ? "no makespan" : text.substr(at);

@@ -47,7 +47,7 @@ class LiveServer : public testing::Test {
     return client().Post(path.c_str(), {{"Authorization", "Bearer " + token}}, body,
                          "application/json");
   }
-  // A connection of the bare protocol that sends `bytes`.
+  // Opens a raw TCP connection and sends `bytes`.
   int connection(const std::string& bytes) const {
     const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in address = {};
@@ -109,11 +109,11 @@ TEST_F(LiveServer, WrongRequestsAreSaidToBe) {
   }
   EXPECT_EQ(client().Get("/other?token=the-right-token")->status, 404);
   const auto large = post("/answer", std::string(1 << 20, 'x'));
-  // Or the connection is closed on what goes on sending.
+  // The server may also close the connection while the client still sends.
   EXPECT_TRUE(!large || large->status == 413);
 }
 
-// Without a length, or in chunks, which the limit would not hold for; nothing of it is read.
+// A request without a length, or in chunks, could evade the size limit: it is refused unread.
 TEST_F(LiveServer, WhatHasNoLengthIsRefusedBeforeItIsRead) {
   for (const char* token : {kToken, "another-one"}) {
     const int socket = connection(
@@ -133,7 +133,7 @@ TEST_F(LiveServer, ASecondOneAtItsPortIsRefused) {
   EXPECT_THROW(serve(small_study(), {.port = port(), .token = kToken}, stop, [](int) {}), Error);
 }
 
-// Half requests, none, bytes by chance, and connections that say nothing: it answers beside them.
+// The server still answers beside half requests, empty ones, random bytes and silent connections.
 TEST_F(LiveServer, AHundredConnectionsAndGarbageDoNotStopIt) {
   std::vector<int> open;
   std::mt19937 random(1);
@@ -145,7 +145,7 @@ TEST_F(LiveServer, AHundredConnectionsAndGarbageDoNotStopIt) {
     }
     open.push_back(connection(bytes));
   }
-  small_study().answer({});  // so that only the connections are waited for
+  small_study().answer({});  // makes the study, so that only the connections are timed
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(post("/answer", R"({"set": {}})")->status, 200);
   const auto took = std::chrono::steady_clock::now() - begin;
@@ -181,7 +181,7 @@ TEST(RandomToken, IsNewEachTime) {
   EXPECT_EQ(tokens.begin()->size(), 32U);
 }
 
-// What a user's drag does, again and again, and what the page then shows.
+// This script drags controls again and again, as a user does, and records what the page then shows.
 constexpr const char* kDrags = R"js(
   const wait = (ms) => new Promise((done) => setTimeout(done, ms));
   const answers = () => Number(document.body.dataset.answers ?? 0);
@@ -208,7 +208,7 @@ constexpr const char* kDrags = R"js(
         fault,
         figures: [...document.querySelectorAll(".state .figures dd")].map((e) => e.textContent),
       });
-      if (fault) {  // back to where it can be
+      if (fault) {  // back to a valid value
         const refused = answers();
         input.value = from;
         input.dispatchEvent(new Event("input", { bubbles: true }));
@@ -219,7 +219,8 @@ constexpr const char* kDrags = R"js(
   })();
 )js";
 
-// What is wrong with the page in each frame, of one state and of two, once it has answered.
+// This script lists the faults of the page in each frame, with one state and with two, once it has
+// answered.
 constexpr const char* kFrames = R"js(
   const wait = (ms) => new Promise((done) => setTimeout(done, ms));
   (async () => {
@@ -270,7 +271,8 @@ std::string dragged_page(int drags) {
   return page;
 }
 
-// What the script of `page` says at its end, from a server that passes its questions on.
+// Runs `page` in the browser and returns what its script reports at its end. A server in front
+// passes the script's questions on.
 Json said_in_chromium(const std::string& page, int port, const std::string& program) {
   httplib::Server front;
   std::promise<Json> done;
@@ -298,8 +300,8 @@ Json said_in_chromium(const std::string& page, int port, const std::string& prog
       std::filesystem::temp_directory_path() / fmt::format("windtunnel-live-{}", ::getpid());
   const pid_t browser = ::fork();
   if (browser == 0) {
-    // The browser's children are killed with its group, and hold none of this test's streams:
-    // CTest waits until nobody can write to them.
+    // The browser runs in a process group of its own, by which its children are killed. It holds
+    // none of this test's streams, because CTest waits until no process can write to them.
     ::setpgid(0, 0);
     const std::string data = "--user-data-dir=" + profile.string();
     const std::string address = fmt::format("http://127.0.0.1:{}/?token={}", front_port, kToken);
@@ -315,22 +317,22 @@ Json said_in_chromium(const std::string& page, int port, const std::string& prog
   ::kill(-browser, SIGKILL);
   ::waitpid(browser, nullptr, 0);
   front.stop();
-  std::error_code ignored;  // its children may still write
+  std::error_code ignored;  // the browser's children may still write
   std::filesystem::remove_all(profile, ignored);
   return ended ? shown.get() : Json::array();
 }
 
-// Of what all cores did for half a second, whether all but a tenth was nothing, and there are two.
+// Whether there are two cores, and the cores together are idle for 90 % of half a second.
 bool cores_are_idle() {
   const auto times = [] {
     std::ifstream stat("/proc/stat");
     std::string name;
     stat >> name;
-    std::pair<double, double> sums;  // all, idle
+    std::pair<double, double> sums;  // ticks in all, idle ticks
     double ticks = 0;
     for (int column = 0; column < 8 && stat >> ticks; ++column) {
       sums.first += ticks;
-      if (column == 3 || column == 4) sums.second += ticks;  // idle, or waiting for a drive
+      if (column == 3 || column == 4) sums.second += ticks;  // idle or iowait
     }
     return sums;
   };
@@ -348,8 +350,8 @@ class LiveBrowser : public LiveServer {
     if (program_.empty()) GTEST_SKIP() << "chromium-headless-shell is not installed";
   }
 
-  // Every state that the page shows has the figures of `windtunnel run` with its settings.
-  // `within_ms`: the median, where two cores are this test's own.
+  // Expects that every state that the page shows has the figures of `windtunnel run` with its
+  // settings. `within_ms` bounds the median response time; it counts only where two cores are idle.
   void drag(int drags, double within_ms = 0) {
     const bool quiet = cores_are_idle();
     const Json shown = said_in_chromium(dragged_page(drags), port(), program_);
@@ -386,7 +388,8 @@ class LiveBrowser : public LiveServer {
     }
   }
 
-  // Every control by keyboard, nothing beyond the screen, over another, cut or hard to read.
+  // Expects that every control works by keyboard, and that nothing is off screen, overlapping, cut
+  // off or hard to read.
   void expect_fits() {
     const Json found = said_in_chromium(frames_page(), port(), program_);
     ASSERT_EQ(found.size(), 5U);

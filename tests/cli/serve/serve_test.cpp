@@ -23,7 +23,7 @@ constexpr const char* kToken = "a-token-of-mine";
 // `serve` with its address, which is the first line that it prints.
 class Served {
  public:
-  // What it serves, and one more argument in two words.
+  // Starts the command with a scenario, an option and its value.
   explicit Served(const char* scenario = "scenarios/small.yaml", const char* option = "-j",
                   const char* value = "1") {
     int ends[2] = {};
@@ -54,7 +54,7 @@ class Served {
     return client;
   }
 
-  // Its exit code; -1 where it still runs after ten seconds.
+  // Sends the signal and returns the exit code; -1 if the process still runs after ten seconds.
   int end(int signal) {
     kill(child_, signal);
     for (int i = 0; i < 1000; ++i) {

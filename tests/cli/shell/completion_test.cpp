@@ -1,4 +1,4 @@
-// The completions, driven as the shells drive them.
+// The tests run completions as the shells do.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
@@ -118,7 +118,7 @@ TEST(BashCompletion, KnowsNamesOfTheLibrary) {
   EXPECT_THAT(bash_offers({"plan", "--model", "CMakeL"}), ElementsAre("CMakeLists.txt"));
   EXPECT_THAT(bash_offers({"plan", "--cluster", "'64 x dgx-h1"}), ElementsAre("64 x dgx-h100"));
   EXPECT_THAT(bash_offers({"plan", "--cluster", "=", "'512 h20"}), Contains("512 h200"));
-  EXPECT_THAT(bash_offers({"plan", "--cluster", "dgx-h1"}), IsEmpty());  // how many is not said
+  EXPECT_THAT(bash_offers({"plan", "--cluster", "dgx-h1"}), IsEmpty());  // no number of nodes
   if (is_built("calibrate")) {
     EXPECT_THAT(bash_offers({"calibrate", "--base", "h100-500"}), ElementsAre("h100-500w-spec"));
   }
@@ -133,7 +133,7 @@ TEST(Completion, IsReadByItsShell) {
   }
 }
 
-// The kind of files and the prefix, then each word with its help on one line.
+// The first line gives the kind of files and the prefix; then each word has a line with its help.
 TEST(Completion, AnswerOfTheProgramHasALineForEachWord) {
   const std::string keys = run_program("__complete run --set batch.mi").out;
   EXPECT_TRUE(keys.starts_with("none\t\n")) << keys.substr(0, 40);
@@ -169,7 +169,7 @@ TEST(Completion, OfFishOffersTheSame) {
   EXPECT_THAT(offers("plan --model llama3-4"), Contains("llama3-405b"));
 }
 
-// On a terminal of its own, as a user types it; what does not come ends at the timeout.
+// Types on a separate terminal, as a user does; output that does not come ends at the timeout.
 TEST(Completion, OfZshCompletesWhatIsTyped) {
   if (!has_program("zsh")) GTEST_SKIP() << "zsh is not installed";
   const std::string script = fmt::format(

@@ -11,7 +11,7 @@
 namespace windtunnel {
 namespace {
 
-// What a reader sees of the words.
+// Returns the words as a reader sees them.
 std::string without_escapes(const std::string& roff) {
   std::string text;
   for (size_t i = 0; i < roff.size(); ++i) {

@@ -22,7 +22,7 @@ const std::string kTwelve =
     "--vary 'failures.*.rate=2 per 1000 node-days:20 per 1000 node-days:3log' "
     "--vary 'snapshots.0.every=10 min:4 h:4log' ";
 
-// A program of that name in front of the real ones.
+// Puts fake programs before the real ones on the PATH.
 class FakeTools {
  public:
   explicit FakeTools(const std::string& folder) : folder_(folder), path_(std::getenv("PATH")) {
@@ -62,7 +62,7 @@ TEST(SubmitSweep, SlurmIsToldAllOfIt) {
         "#SBATCH --mail-type END\n", "#SBATCH --array=0-3\n", "#SBATCH --open-mode=append\n"}) {
     EXPECT_NE(printed.out.find(line), std::string::npos) << line << printed.out;
   }
-  // srun takes its cores from none of sbatch's options.
+  // srun does not inherit the number of cores from sbatch's options.
   const std::string inside = fmt::format(
       " --container-image='reg#wt:1' --container-mounts={0}:{0} windtunnel sweep ", folder);
   for (const std::string& words : {"8" + inside + "run", "1" + inside + "merge"}) {
@@ -85,7 +85,7 @@ TEST(SubmitSweep, TimesAsPeopleAndSlurmWriteThem) {
         << time << printed.err << printed.out;
   };
   expect_time("30", "0-00:30:00");
-  expect_time("30:10", "0-00:31:00");  // up to whole minutes
+  expect_time("30:10", "0-00:31:00");  // rounded up to whole minutes
   expect_time("2:00:00", "0-02:00:00");
   expect_time("1-12", "1-12:00:00");
   expect_time("1-12:30", "1-12:30:00");
@@ -114,7 +114,7 @@ TEST(SubmitSweep, KubernetesReadsTheManifests) {
   EXPECT_EQ(run["spec"]["completionMode"].as<std::string>(), "Indexed");
   EXPECT_EQ(run["spec"]["completions"].as<int>(), 5);
   EXPECT_EQ(run["spec"]["parallelism"].as<int>(), 5);
-  EXPECT_FALSE(run["spec"]["activeDeadlineSeconds"].IsDefined());  // of all pods one after another
+  EXPECT_FALSE(run["spec"]["activeDeadlineSeconds"].IsDefined());  // would cover the whole job
   const YAML::Node pod = run["spec"]["template"]["spec"];
   EXPECT_EQ(pod["activeDeadlineSeconds"].as<int>(), 7200);
   EXPECT_EQ(pod["restartPolicy"].as<std::string>(), "Never");
@@ -154,7 +154,7 @@ TEST(SubmitSweep, JobsOfFoldersWithTheSameNameDiffer) {
   fs::remove_all(folder);
 }
 
-// What kubectl would be given, run index by index with the variable that the pods have.
+// Runs the manifest that kubectl gets, index by index, with the variable that pods have.
 TEST(SubmitSweep, PodsOfAnIndexedJobGiveTheSweep) {
   const std::string whole = whole_sweep(kTwelve, "submit-pods-whole");
   const std::string folder = expanded_sweep("submit-pods");
@@ -187,7 +187,8 @@ TEST(SubmitSweep, PodsOfAnIndexedJobGiveTheSweep) {
   for (const std::string& each : {whole, folder, folder + "-tools"}) fs::remove_all(each);
 }
 
-// hq as its manual has it: the command behind "--", for each index of --array, with its variable.
+// A fake hq behaves as its manual says: it runs the command behind "--" for each index of --array,
+// with the variable of the index.
 TEST(SubmitSweep, HyperQueueRunsAnArrayAndMerges) {
   const std::string whole = whole_sweep(kTwelve, "submit-hq-whole");
   const std::string folder = expanded_sweep("submit-hq");
@@ -209,7 +210,7 @@ TEST(SubmitSweep, HyperQueueRunsAnArrayAndMerges) {
   EXPECT_NE(result.out.find("best snapshots.0.every"), std::string::npos) << result.out;
   EXPECT_NE(read_text(folder + "/shards.sh").find(" --time-limit=3600s "), std::string::npos);
   EXPECT_EQ(merged_bytes(whole), merged_bytes(folder));
-  // A log of lines, as nobody looks on.
+  // The log has lines and no progress bar, because nobody watches.
   EXPECT_NE(read_text(folder + "/shard-4.log").find("Z [1/"), std::string::npos)
       << read_text(folder + "/shard-4.log");
   const ProgramResult status = run_program("sweep status " + folder + " --logs");
@@ -217,7 +218,7 @@ TEST(SubmitSweep, HyperQueueRunsAnArrayAndMerges) {
   for (const std::string& each : {whole, folder, folder + "-tools"}) fs::remove_all(each);
 }
 
-// ssh joins its words for the shell at the other end.
+// ssh joins its arguments with blanks for the remote shell.
 TEST(SubmitSweep, SshRunsAShardOnEachHostAndMerges) {
   const std::string whole = whole_sweep(kTwelve, "submit-ssh-whole");
   const std::string folder = expanded_sweep("submit ssh");
@@ -239,7 +240,8 @@ TEST(SubmitSweep, SshRunsAShardOnEachHostAndMerges) {
   for (const std::string& each : {whole, folder, tools_folder}) fs::remove_all(each);
 }
 
-// The shards see the folder elsewhere and call another program; log and merge are of this machine.
+// Shards see the folder under another path and call another program; log and merge run on this
+// machine.
 TEST(SubmitSweep, WhatRunsHereKeepsFolderAndProgram) {
   const std::string folder = expanded_sweep("submit-elsewhere");
   for (const std::string engine : {"--hyperqueue", "--ssh node1"}) {
@@ -249,7 +251,7 @@ TEST(SubmitSweep, WhatRunsHereKeepsFolderAndProgram) {
     EXPECT_NE(printed.out.find("/far/wt sweep run /far/out "), std::string::npos) << printed.out;
     EXPECT_NE(printed.out.find(" sweep merge " + folder + "\n"), std::string::npos) << printed.out;
     EXPECT_EQ(printed.out.find("/far/wt sweep merge"), std::string::npos) << printed.out;
-    if (engine == "--hyperqueue") continue;  // whose workers write the logs
+    if (engine == "--hyperqueue") continue;  // its workers write the logs
     EXPECT_NE(printed.out.find(">>" + folder + "/shard-0.log"), std::string::npos) << printed.out;
   }
   fs::remove_all(folder);

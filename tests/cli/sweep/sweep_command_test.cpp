@@ -47,12 +47,12 @@ TEST(SweepCommand, FindsTheBestPoint) {
   EXPECT_EQ(best.at("set").at("failures.*.rate"), "2 per 1000 node-days");
   EXPECT_LE(best.at("runner_up").at("difference").at("low"),
             best.at("runner_up").at("difference").at("mean"));
-  ASSERT_EQ(document.at("best_by").size(), 3U);  // failures are not chosen: the best at each rate
+  ASSERT_EQ(document.at("best_by").size(), 3U);  // rates are not chosen: one best each
   EXPECT_NE(result.err.find("best snapshots.0.every"), std::string::npos) << result.err;
   fs::remove_all(folder);
 }
 
-// What `sweep expand` says comes next is run as it stands.
+// The command that `sweep expand` names as the next one runs as it is printed.
 TEST(SweepCommand, WhatExpandSaysComesNextRuns) {
   const std::string folder = scratch_folder("sweep-next");
   const ProgramResult expanded = run_program(
@@ -74,7 +74,7 @@ TEST(SweepCommand, WhatExpandSaysComesNextRuns) {
   fs::remove_all(folder);
 }
 
-// Failures are not chosen, so that none of their points is the best.
+// Nobody chooses repair times, so that no point of the sweep is the best.
 TEST(SweepCommand, OfCircumstancesAloneIsAnAnswer) {
   const std::string folder = scratch_folder("sweep-circumstances");
   const ProgramResult result = run_program(
@@ -117,7 +117,7 @@ TEST(SweepCommand, SameBytesOnAnyThreadsAndInAnyShards) {
   EXPECT_EQ(run_program("sweep merge " + parts).exit_code, 0);
   EXPECT_EQ(merged_bytes(whole), merged_bytes(parts));
   EXPECT_EQ(run_program("sweep status " + parts).exit_code, 0);
-  // The same command goes on with the folder, another one is refused.
+  // The same command continues in the folder; another sweep is refused there.
   EXPECT_EQ(run_program("sweep " + kGrid + "--out " + parts).exit_code, 0);
   const ProgramResult other =
       run_program("sweep scenarios/small.yaml --vary snapshots.0.every=1h,2h --out " + parts);
@@ -216,7 +216,7 @@ TEST(SweepCommand, SurvivesKills) {
       200, 5);
 }
 
-// Programs of that name in front of the real ones, which leave behind how they were called.
+// Writes fake Slurm commands, which record how they were called.
 void fake_slurm(const std::string& folder, const std::string& config) {
   const auto write = [&](const std::string& name, const std::string& body) {
     const std::string path = folder + "/" + name;
@@ -249,7 +249,7 @@ TEST(SweepCommand, SubmitsAnArrayAndAMergeAfterIt) {
             fmt::format("--parsable {0}/shards.sh\n"
                         "--parsable --dependency=afterany:1 {0}/merge.sh\n",
                         folder));
-  // What the array would run, element by element.
+  // Runs each element of the array.
   for (int i = 0; i < 5; ++i) {
     const std::string command =
         fmt::format("SLURM_ARRAY_TASK_ID={} sh {}/shards.sh 2>/dev/null", i, folder);
@@ -261,8 +261,8 @@ TEST(SweepCommand, SubmitsAnArrayAndAMergeAfterIt) {
 }
 
 TEST(OptimiseIntervals, WhatItFindsIsWhatRunGives) {
-  // The gain is told by other trials than those that the interval was chosen by: few of them may
-  // say that it loses.
+  // The gain comes from other trials than those that the interval was chosen by: with few trials it
+  // may be a loss.
   const std::string set = " --set campaign.replicas=64 ";
   const ProgramResult result = run_program(
       "optimise scenarios/small.yaml --over snapshots.0.every --for goodput --json" + set);

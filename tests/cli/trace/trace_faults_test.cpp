@@ -29,10 +29,10 @@ TEST(TraceFaults, ALogIsFittedWithIntervals) {
   EXPECT_GT(fit.at("gap_weibull_shape").at("high").get<double>(), 0.64);
   EXPECT_NE(result.err.find("faults per 1000 node-days"), std::string::npos) << result.err;
   const ProgramResult text = run_program("trace import " + kTrace);
-  EXPECT_EQ(text.out, result.err);  // for people: the same, on stdout
+  EXPECT_EQ(text.out, result.err);  // without --json the same text goes to stdout
 }
 
-// The fit has no figures above its table, and no empty list of them.
+// The page of a fit shows a table without figures above it, and no empty list of figures.
 TEST(TraceFaults, AFitHasAPage) {
   const std::string page = scratch_folder("faults-page") + "/page.html";
   const ProgramResult result = run_program("trace import " + kTrace + " --page " + page);
@@ -43,8 +43,8 @@ TEST(TraceFaults, AFitHasAPage) {
   EXPECT_EQ(text.find("<dl class=\"figures\"></dl>"), std::string::npos);
 }
 
-// What import writes, a scenario takes over; what export simulates of it, import reads, and its fit
-// is the log's again, within the spread of one draw.
+// A scenario takes the failures that `trace import` writes. A log that `trace export` simulates of
+// it is imported again, with the same fit within the spread of one draw.
 TEST(TraceFaults, ALogGoesThroughAScenarioAndBack) {
   const std::string folder = scratch_folder("faults");
   const ProgramResult imported = run_program("trace import " + kTrace + " --out " + folder);
@@ -57,7 +57,7 @@ TEST(TraceFaults, ALogGoesThroughAScenarioAndBack) {
   const json again = json::parse(run_program("trace import " + folder + "/plain.csv --json").out);
   EXPECT_EQ(first, again);
 
-  // The scenario's own failures and their sources give way.
+  // The imported failures and their origins replace those of the scenario.
   std::string scenario = read_text(WINDTUNNEL_SOURCE_DIR "/scenarios/small.yaml");
   for (const char* key : {"\nfailures:", "\norigins:"}) {
     const size_t begin = scenario.find(key);
@@ -141,14 +141,14 @@ TEST(TraceFaults, RecordsOfAClusterBecomeFailuresOfAScenario) {
                  read_text(folder + "/failures.yaml"));
   const ProgramResult ran = run_program("run " + folder + "/job.yaml --json");
   ASSERT_EQ(ran.exit_code, 0) << ran.err << read_text(folder + "/failures.yaml");
-  // A file that is neither a trace nor a log of faults is refused as a log.
+  // A file that is neither a trace nor a log of faults gets the error of a log.
   const ProgramResult refused = run_program("trace import " + folder + "/job.yaml");
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_NE(refused.err.find("job.yaml:1:1: no log of faults has these columns"), std::string::npos)
       << refused.err;
 }
 
-// No node is repaired after faults that cost a job its processes alone.
+// A fault that only ends processes of the job leaves no node to be repaired.
 TEST(TraceFaults, ProcessesHaveNoRepairs) {
   const std::string folder = scratch_folder("faults-process");
   write_text(folder + "/ended.csv",

@@ -25,7 +25,7 @@ TEST(TraceProfile, SaysWhereTheStepsWent) {
   for (const json& rank : document.at("captured")) {
     const double sum = rank.at("compute_s").get<double>() + rank.at("exposed_s").get<double>() +
                        rank.at("copy_s").get<double>() + rank.at("idle_s").get<double>();
-    EXPECT_NEAR(sum, rank.at("step_s").get<double>(), 0.01 * sum);  // medians of each
+    EXPECT_NEAR(sum, rank.at("step_s").get<double>(), 0.01 * sum);  // each is a median
     EXPECT_EQ(rank.at("steps"), 3);                                 // the first is left out
     EXPECT_EQ(rank.at("calls").size(), 2u);
   }
@@ -50,7 +50,8 @@ TEST(TraceProfile, StandsBesideTheScenariosOwnStep) {
               predicted.at("some kernel computes"), 0.05 * predicted.at("step"));
 }
 
-// Forwards, backwards and the optimizer of each rank, traced beside predicted.
+// The traced times of forward passes, backward passes and the optimizer stand beside the predicted
+// ones, rank by rank.
 TEST(TraceProfile, StepsStandBesideEachOtherTaskByTask) {
   const std::string folder = scratch_folder("trace-tasks");
   const ProgramResult read =
@@ -83,7 +84,7 @@ TEST(TraceProfile, StepsStandBesideEachOtherTaskByTask) {
   EXPECT_NE(page.find("Passes as they ran and as predicted"), std::string::npos);
 }
 
-// On the machine that the scenario has, on a slower one, and in more copies.
+// The captured tasks are replayed on the scenario's machine, on a slower one, and on more replicas.
 TEST(TraceProfile, CapturedTasksRunOnOtherMachines) {
   const auto replay = [](const std::string& more) {
     const ProgramResult read = run_program(std::string(kTraces) + "/rank-0.pt.trace.json.gz" +
@@ -124,7 +125,8 @@ TEST(TraceProfile, ACalibrationFromATraceMeetsIt) {
   }
 }
 
-// The H200's calibration has laws of measured kernels, which are drawn out or together.
+// The H200's calibration has laws of measured kernels, which the import stretches or shrinks to fit
+// the trace.
 TEST(TraceProfile, ACalibrationWithLawsMeetsARealTrace) {
   const std::string folder = scratch_folder("trace-laws");
   const std::string trace = "trace import examples/traces/h200/two-layers.rank-0.json.gz";
@@ -148,7 +150,7 @@ TEST(TraceProfile, ACalibrationWithLawsMeetsARealTrace) {
   EXPECT_EQ(document.at("tasks").at(0).at("tasks").size(), 5u);
 }
 
-// Of the scenario as it stands, with the trace's calibration, and of other choices.
+// `captured` must equal the scenario with the trace's calibration, `others` the other choices.
 TEST(TraceProfile, OtherChoicesAreTheScenarioWithTheTracesCalibration) {
   const ProgramResult read =
       run_program(std::string(kTraces) + kScenario + " --json --vary recompute=none,full --vary " +
@@ -158,15 +160,15 @@ TEST(TraceProfile, OtherChoicesAreTheScenarioWithTheTracesCalibration) {
   const json& captured = document.at("captured");
   const json& others = document.at("others");
   ASSERT_EQ(others.size(), 4u);
-  EXPECT_EQ(others.at(0).at("step_s"), captured.at("step_s"));  // the same choice
-  EXPECT_FALSE(others.at(1).contains("step_s"));                // no three stages of four GPUs
+  EXPECT_EQ(others.at(0).at("step_s"), captured.at("step_s"));  // the captured configuration
+  EXPECT_FALSE(others.at(1).contains("step_s"));  // three stages do not divide four GPUs
   EXPECT_TRUE(others.at(1).contains("reason"));
   EXPECT_GT(others.at(2).at("step_s").get<double>(), captured.at("step_s").get<double>());
   EXPECT_LT(others.at(2).at("memory_bytes").get<double>(),
             captured.at("memory_bytes").get<double>());
 }
 
-// A stray file beside execution traces does not make them a profiler's.
+// Another JSON file in a folder of execution traces does not turn them into profiler traces.
 TEST(TraceProfile, AFolderOfExecutionTracesStaysOne) {
   const std::string folder = scratch_folder("trace-mixed");
   run_program("trace export scenarios/small.yaml --ranks one-per-class --out " + folder);
@@ -177,7 +179,7 @@ TEST(TraceProfile, AFolderOfExecutionTracesStaysOne) {
   EXPECT_EQ(json::parse(read.out).at("schema"), "windtunnel/trace-import/1");
 }
 
-// Steps and comparison stand where the captured tasks cannot run.
+// Steps and comparison are shown even where the captured tasks cannot be replayed.
 TEST(TraceProfile, WhatCannotRunAgainIsSaid) {
   const std::string command = std::string(kTraces) + kScenario +
                               " --set layout.dp=1 --set cluster.node.gpus=2 --set batch.global=4";

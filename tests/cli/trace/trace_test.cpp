@@ -45,7 +45,7 @@ TEST(TraceCommand, AClusterAloneIsAMachine) {
   };
   const std::string cluster = " --cluster '2 x dgx-h100'";
   EXPECT_EQ(step_s(cluster), step_s(" --scenario scenarios/small.yaml"));
-  // Whatever its GPUs compute in.
+  // The import accepts GPUs of any precision.
   EXPECT_GT(step_s(" --cluster '2 x dgx-v100'"), 0);
   EXPECT_GT(step_s(" --cluster '16 x single-k80'"), 0);
   EXPECT_GT(step_s(cluster + " --set 'cluster.node.nic=1 Gb/s'"), step_s(cluster));
@@ -79,8 +79,8 @@ TEST(TraceCommand, AnImportHasAPage) {
   EXPECT_NE(text.find("779 ms"), std::string::npos);
 }
 
-// Gradients reduced in the switch, which takes longer here than rings; and nothing that the traces
-// say.
+// The scenario of an import may choose collectives, such as reductions in the switch, which take
+// longer here than rings.
 TEST(TraceCommand, CollectivesRunAsTheScenarioOfTheImportSays) {
   const std::string folder = scratch_folder("trace-choices");
   run_program("trace export scenarios/small.yaml --ranks one-per-class --out " + folder);
@@ -93,7 +93,7 @@ TEST(TraceCommand, CollectivesRunAsTheScenarioOfTheImportSays) {
   EXPECT_GT(step_s(" --set 'communication.collectives={dp: nvls}'"), step_s(""));
 }
 
-// The scenario that they were exported from may say it again.
+// A scenario may repeat the value that the traces were exported with.
 TEST(TraceCommand, WhatTracesDoNotTakeFromAScenarioIsRefused) {
   const std::string folder = scratch_folder("trace-stated");
   const std::string recompute = " --set recompute=full";

@@ -20,7 +20,7 @@ TEST_F(GaloisCodeGpu, LongRunOfRandomCodes) {
   }
 }
 
-// More sources and targets than one launch takes, and more words than threads.
+// The codes have more sources and targets than one launch takes, or more words than threads.
 TEST_F(GaloisCodeGpu, WideAndLongCodesEqualTheCpus) {
   RandomStream random(3, RandomPurpose::test, 0);
   for (const auto& [k, m, size_bytes] : {std::tuple(150, 20, 1000), {3, 2, (64 << 20) + 5}}) {

@@ -21,8 +21,8 @@ inline Bytes random_block(RandomStream& random, std::size_t size_bytes) {
   return bytes;
 }
 
-// On the device, blocks starting `offset` bytes into their buffers. `before`: what the targets hold
-// and what is added to; empty: nothing.
+// Computes sums on the device, with blocks that start `offset` bytes into their buffers. `before`
+// are the targets' contents, to which the sums are added; if empty, targets are overwritten.
 inline std::vector<Bytes> combined(DeviceKind kind, const GaloisMatrix& coefficients,
                                    const std::vector<Bytes>& sources, std::size_t offset = 0,
                                    const std::vector<Bytes>& before = {}) {
@@ -53,7 +53,7 @@ inline std::vector<Bytes> combined(DeviceKind kind, const GaloisMatrix& coeffici
   return result;
 }
 
-// By the field's definition, byte by byte.
+// Computes byte by byte, by the definition of the field.
 inline std::vector<Bytes> plainly_combined(const GaloisMatrix& coefficients,
                                            const std::vector<Bytes>& sources) {
   std::vector<Bytes> result;
@@ -69,8 +69,8 @@ inline std::vector<Bytes> plainly_combined(const GaloisMatrix& coefficients,
   return result;
 }
 
-// A random code, blocks, change of a block and loss: encodes, updates and rebuilds on the device.
-// Sizes lie around the boundaries of vectors, and far above.
+// Encodes, updates and rebuilds on the device, with a random code, block sizes, changed block and
+// losses. Sizes lie around the boundaries of vectors, and far above.
 inline void expect_random_code(DeviceKind kind, std::uint64_t seed) {
   RandomStream random(seed, RandomPurpose::test, 0);
   const int k = 1 + static_cast<int>(random.below(32));

@@ -47,7 +47,8 @@ std::uint32_t product_of_each_byte(std::uint32_t coefficient, std::uint32_t word
   return product;
 }
 
-// What the CUDA form does with a word, on the host: each byte of a word is each value once.
+// Runs the CUDA form's arithmetic of one word on the host: each byte of the word takes every value
+// once.
 TEST(GaloisCode, LookedUpProductsAreProductsOfEachByte) {
   RandomStream random(7, RandomPurpose::test, 0);
   const auto random_word = [&] { return static_cast<std::uint32_t>(random.below(1ULL << 32)); };

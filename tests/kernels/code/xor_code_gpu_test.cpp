@@ -16,7 +16,7 @@ TEST_F(XorCodeGpu, RebuildsWideGroups) {
   expect_rebuilds(DeviceKind::cuda, {200, 1000, 3, 2});
 }
 
-// More words than threads: every thread strides.
+// There are more words than threads, so every thread takes several.
 TEST_F(XorCodeGpu, RebuildsLargeBlocks) {
   expect_rebuilds(DeviceKind::cuda, {3, (std::size_t{64} << 20) + 5, 0, 3});
 }

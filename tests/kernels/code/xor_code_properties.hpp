@@ -81,7 +81,8 @@ inline void expect_rebuilds(DeviceKind kind, const XorCase& sizes) {
   }
 }
 
-// Sizes around every boundary of the implementations (vector words, pieces), then random ones.
+// Sizes lie on both sides of every boundary of the implementations (vector words, pieces); further
+// ones are random.
 inline void expect_rebuilds_for_many_sizes(DeviceKind kind) {
   const auto check = [kind](const XorCase& sizes) {
     SCOPED_TRACE(::testing::Message() << sizes.blocks << " blocks of " << sizes.size_bytes

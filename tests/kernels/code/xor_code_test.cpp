@@ -8,7 +8,6 @@
 namespace windtunnel {
 namespace {
 
-// 0b0011 ^ 0b0101 = 0b0110, byte by byte.
 TEST(XorCode, ParityOfTwoBytes) {
   const std::byte a{0b0011}, b{0b0101};
   const std::byte* sources[] = {&a, &b};

@@ -14,7 +14,7 @@ TEST_F(QuantiseGpu, RequantisedIsTheSumOfTheParts) {
   expect_requantised_sums(DeviceKind::cuda);
 }
 
-// More tiles than warps: every warp strides.
+// There are more tiles than warps, so every warp takes several.
 TEST_F(QuantiseGpu, LargeArraysEqualTheCpus) {
   RandomStream random(1, RandomPurpose::test, 0);
   const Floats x = random_floats(random, (std::size_t{10} << 20) + 5);

@@ -21,7 +21,8 @@ inline float largest_code(QuantisedForm form) {
   return form == QuantisedForm::int4 ? 7 : 448;
 }
 
-// The format's definition: the 127 magnitudes, searched; of two as near, that of even code.
+// Searches all 127 magnitudes, as the format defines it: the nearest wins, and the even code if two
+// are equally near.
 inline float nearest_e4m3(float x) {
   float best = 0;
   double distance = std::abs(static_cast<double>(x));
@@ -40,7 +41,7 @@ inline float nearest_e4m3(float x) {
 
 struct PlainBlocks {
   Floats scales;
-  Floats codes;  // as numbers, of whole blocks
+  Floats codes;  // integer codes as floats, padded to whole blocks
   Floats decoded;
 };
 
@@ -113,7 +114,7 @@ inline void expect_plain_blocks(DeviceKind kind, QuantisedForm form, const Float
   const QuantisedBlocks blocks = quantised(kind, form, x);
   const PlainBlocks plain = plainly_quantised(form, x);
   expect_same(blocks.scales, plain.scales);
-  // -0 is not told from 0 by the integer forms.
+  // Integer forms decode -0 as 0, so that signs of zero are not compared.
   ASSERT_EQ(blocks.decoded.size(), plain.decoded.size());
   for (std::size_t i = 0; i < x.size(); ++i) {
     if (std::isnan(plain.decoded[i]) && std::isnan(blocks.decoded[i])) continue;
@@ -141,7 +142,7 @@ inline void expect_plain_blocks_of_all_inputs(DeviceKind kind) {
   }
 }
 
-// Against the sum of what the parts decode to, encoded by the same kernels.
+// Compares with the sum of the decoded parts, encoded by the same kernels.
 inline void expect_requantised_sum(DeviceKind kind, RandomStream& random, std::size_t size,
                                    int parts, bool finite) {
   constexpr QuantisedForm kForm = QuantisedForm::int8;

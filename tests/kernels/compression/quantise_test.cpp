@@ -43,7 +43,7 @@ TEST(Quantise, E4m3IsTheNearestOfTheFormatsNumbers) {
         std::ldexp(random.uniform() - 0.5, static_cast<int>(random.below(24)) - 13));
     ASSERT_EQ(bits_of(float_of_e4m3(e4m3_of(x))), bits_of(nearest_e4m3(x))) << x;
   }
-  // Every number, and the middle of every two neighbours.
+  // This covers every number and the middle of every two neighbours.
   for (std::uint32_t code = 0; code < 126; ++code) {
     const float x = float_of_e4m3(code);
     const float middle = (x + float_of_e4m3(code + 1)) / 2;

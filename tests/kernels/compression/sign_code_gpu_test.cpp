@@ -14,7 +14,7 @@ TEST_F(SignCodeGpu, MajorityIsThatOfACount) {
   expect_votes(DeviceKind::cuda);
 }
 
-// More tiles than warps: every warp strides.
+// There are more tiles than warps, so every warp takes several.
 TEST_F(SignCodeGpu, LargeArrays) {
   RandomStream random(1, RandomPurpose::test, 0);
   const Floats x = random_floats(random, (std::size_t{40} << 20) + 5);

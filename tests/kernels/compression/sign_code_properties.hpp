@@ -23,7 +23,7 @@ inline Words plain_signs(const Floats& x) {
   return words;
 }
 
-// Words of before must not shine through.
+// Outputs begin with junk, so that words which a kernel does not write are found.
 inline DeviceArray<std::uint32_t> stale_words(DeviceKind kind, std::size_t size) {
   return {kind, Words(size, 0xdeadbeefU)};
 }
@@ -53,7 +53,8 @@ inline void expect_sum(double sum, const Floats& values) {
               static_cast<double>(expected) * 0x1p-53 * static_cast<double>(values.size() + 1));
 }
 
-// Two steps: the scale of the first is told, that of the second is what the first left.
+// Runs two steps: magnitude() gives the scale of the first, and the first step gives the scale of
+// the second.
 inline void expect_error_feedback(DeviceKind kind, RandomStream& random, const Floats& gradient) {
   const std::size_t size = gradient.size();
   const Floats start = random_floats(random, size);
@@ -113,7 +114,7 @@ inline void expect_vote(DeviceKind kind, RandomStream& random, std::size_t size,
   ASSERT_EQ(output.download(), expected) << size << " elements, " << parts << " parts";
 }
 
-// Around the digits of the counters.
+// Numbers of voters lie around powers of two, where counters need another bit.
 inline void expect_votes(DeviceKind kind) {
   RandomStream random(22, RandomPurpose::test, 0);
   for (const int parts : {1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 64, 255, 256, 1023, 1024, 1025}) {

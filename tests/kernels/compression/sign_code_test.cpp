@@ -21,7 +21,8 @@ TEST(SignCode, ZeroIsPositiveAndNanNegative) {
   expect_packs_and_unpacks(DeviceKind::cpu, x);
 }
 
-// Scales are means: sign and scale lose no more than the signal has, and what is lost is kept.
+// Scales are means of magnitudes. What is sent and the error that is kept add up to the signal, and
+// the error is smaller than the signal.
 TEST(SignCode, SentAndKeptIsWhatThereWas) {
   RandomStream random(1, RandomPurpose::test, 0);
   const Floats gradient = random_floats(random, 4096);
@@ -44,7 +45,7 @@ TEST(SignCode, SentAndKeptIsWhatThereWas) {
   EXPECT_NEAR(after / before, 1 - 2 / M_PI, 0.03);  // of a Gaussian
 }
 
-// What the CUDA form does with the nibbles of 8 lanes, and the bytes of 4, on the host.
+// Runs the CUDA form's exchanges between 8 lanes (nibbles) and between 4 lanes (bytes) on the host.
 TEST(SignCode, ExchangesTransposeCodes) {
   RandomStream random(2, RandomPurpose::test, 0);
   for (const unsigned lanes : {4U, 8U}) {

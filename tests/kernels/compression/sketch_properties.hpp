@@ -54,7 +54,8 @@ inline std::array<PlainPlace, 3> plain_places(std::size_t i, std::uint64_t seed,
   return places;
 }
 
-// Counters within the bound of their own terms; estimates the medians of the device's counters.
+// Counters must lie within the rounding error of their terms, and estimates must be the medians of
+// the device's counters.
 inline void expect_sketch(DeviceKind kind, const Floats& x, std::uint64_t seed,
                           std::size_t columns) {
   const SketchResult result = sketched(kind, x, seed, columns);
@@ -89,7 +90,7 @@ inline void expect_sketch(DeviceKind kind, const Floats& x, std::uint64_t seed,
       ASSERT_FALSE(std::isfinite(result.counters[c]));
     } else {
       const double rounding = std::max(terms[c] - 1, 0.0) * 0x1p-24 * magnitude[c];
-      // Sums of a GPU's memory lose what is below the normal numbers.
+      // Atomic sums in a GPU's memory flush denormal numbers to zero.
       const double lost = kind == DeviceKind::cuda ? terms[c] * FLT_MIN : 0;
       ASSERT_NEAR(result.counters[c], sum[c], rounding + lost) << "counter " << c;
     }

@@ -10,8 +10,8 @@ TEST(Sketch, CountersAndMediansAreThoseOfTheDefinition) {
   expect_sketches_of_all_inputs(DeviceKind::cpu);
 }
 
-// Charikar et al. 2002: a counter's variance is that of the others' squares over the columns, and
-// medians of three are better than one; so the mean square error is below |x|^2 / columns.
+// Charikar et al. 2002: the variance of an estimate from one counter is |x|^2 / columns at most,
+// and the median of three is better than one, so that the mean square error stays below that.
 TEST(Sketch, ErrorIsThatOfTheTheory) {
   RandomStream random(2, RandomPurpose::test, 0);
   Floats x(20000);
@@ -35,7 +35,8 @@ TEST(Sketch, ErrorIsThatOfTheTheory) {
   EXPECT_GT(off, 0);
 }
 
-// Sums of sketches are the sketch of the sum: what the all-reduce rests on. Small integers, exact.
+// The all-reduce relies on this: the sum of sketches is the sketch of the sum. Small integers are
+// added exactly.
 TEST(Sketch, SketchesAddUp) {
   Floats x(500), y(500), both(500);
   for (std::size_t i = 0; i < x.size(); i += 7) x[i] = static_cast<float>(i % 13) + 1;

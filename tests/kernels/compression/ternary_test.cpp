@@ -24,7 +24,8 @@ TEST(Ternary, PhiloxIsRandom123s) {
   }
 }
 
-// Over seeds, the mean of what is decoded is x: within 5 deviations, maximum sqrt(p (1 - p) / n).
+// Over all seeds the mean of the decoded values is x within five standard errors, maximum * sqrt(p
+// (1 - p) / n).
 TEST(Ternary, ExpectedValueIsTheElement) {
   constexpr int kSeeds = 4000;
   const Floats x = {0.0F, 0.01F, -0.1F, 0.5F, -0.9F, 2.0F, -2.0F, 1.999F};

@@ -14,7 +14,7 @@ TEST_F(TopKGpu, RandomChoicesAreOneFromEachPart) {
   expect_random_choices(DeviceKind::cuda);
 }
 
-// More tiles than blocks: every block strides.
+// There are more tiles than blocks, so every block takes several.
 TEST_F(TopKGpu, LargeArrays) {
   RandomStream random(1, RandomPurpose::test, 0);
   const std::size_t size = (std::size_t{20} << 20) + 5;

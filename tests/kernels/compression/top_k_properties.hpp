@@ -17,14 +17,14 @@ namespace windtunnel {
 
 using Indices = std::vector<std::uint32_t>;
 
-// NaN above infinity.
+// Orders floats by magnitude, with NaN above infinity.
 inline std::uint32_t rank_of(float x) {
   std::uint32_t bits = 0;
   std::memcpy(&bits, &x, sizeof bits);
   return bits & 0x7fffffffU;
 }
 
-// By a sort; ascending.
+// Selects by a stable sort; returns ascending indices.
 inline Indices plain_top_k(const Floats& x, std::size_t k) {
   Indices order(x.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -35,7 +35,7 @@ inline Indices plain_top_k(const Floats& x, std::size_t k) {
   return order;
 }
 
-// The indices in order, after each value was found to be that of its index.
+// Checks that each value is the element at its index; returns the indices in ascending order.
 inline Indices checked_indices(DeviceKind kind, const Floats& x, Indices indices,
                                const Floats& values) {
   EXPECT_EQ(indices.size(), values.size());
@@ -60,7 +60,7 @@ inline Indices selected(DeviceKind kind, const Floats& x, std::size_t k) {
   const DeviceArray<float> values(kind, k);
   kernels.select(input.data(), x.size(), k, workspace.data(), indices.data(), values.data());
   device(kind).synchronize();
-  workspace.download();  // its guards
+  workspace.download();  // checks its guards
   return checked_indices(kind, x, indices.download(), values.download());
 }
 
@@ -90,7 +90,8 @@ inline void expect_above(DeviceKind kind, const Floats& x, float threshold, std:
   ASSERT_TRUE(std::adjacent_find(found.begin(), found.end()) == found.end());
 }
 
-// Values that differ in the last bits alone, and so few of them that indices decide.
+// Makes values that differ in their last bits only, and values with so many ties that the indices
+// decide.
 inline std::vector<std::pair<std::string, Floats>> close_floats(RandomStream& random,
                                                                 std::size_t size) {
   Floats near(size), few(size);
@@ -104,7 +105,7 @@ inline std::vector<std::pair<std::string, Floats>> close_floats(RandomStream& ra
 inline void expect_selections_of_all_inputs(DeviceKind kind) {
   RandomStream random(41, RandomPurpose::test, 0);
   std::vector<std::size_t> sizes = compressor_sizes(random);
-  sizes.push_back(30000);  // more of one bin than the CUDA form's list takes
+  sizes.push_back(30000);  // one bin overflows the CUDA form's list
   for (const std::size_t size : sizes) {
     auto inputs = kinds_of_floats(random, size);
     for (auto& input : close_floats(random, size)) inputs.push_back(std::move(input));
@@ -142,7 +143,7 @@ inline void expect_random_scattered(DeviceKind kind, RandomStream& random, std::
   ASSERT_TRUE(std::is_sorted(chosen.begin(), chosen.end()));
   Floats expected(size);
   for (std::size_t j = 0; j < k; ++j) {
-    ASSERT_GE(chosen[j], j * size / k);  // in its part, and so none twice
+    ASSERT_GE(chosen[j], j * size / k);  // one in each part, so that none is chosen twice
     ASSERT_LT(chosen[j], (j + 1) * size / k);
     expected[chosen[j]] = 2 * x[chosen[j]];
   }

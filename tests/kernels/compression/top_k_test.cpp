@@ -25,7 +25,7 @@ TEST(TopK, NansAreSelected) {
   EXPECT_EQ(selected(DeviceKind::cpu, x, 1), Indices{70});
 }
 
-// Over seeds each of 12 elements is chosen as often: within 5 deviations.
+// Over all seeds each of 12 elements is chosen equally often, within five standard deviations.
 TEST(TopK, RandomChoicesAreEven) {
   constexpr int kSeeds = 3000;
   const Floats x(12);

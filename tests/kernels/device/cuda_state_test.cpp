@@ -5,7 +5,7 @@
 namespace windtunnel {
 namespace {
 
-// A machine on which kernels run.
+// The state of a machine on which kernels run.
 CudaState healthy() {
   CudaState state;
   state.devices = 8;
@@ -25,7 +25,7 @@ void expect_reason(const CudaState& state, const std::vector<std::string>& words
 TEST(CudaState, RunsWhereNothingIsWrong) {
   EXPECT_EQ(why_no_cuda(healthy()), "");
   CudaState later = healthy();
-  later.built_cuda = 13010;  // minor versions go together
+  later.built_cuda = 13010;  // minor versions are compatible
   EXPECT_EQ(why_no_cuda(later), "");
   CudaState without_nvml = healthy();
   without_nvml.nvml_cuda = 0;
@@ -57,7 +57,7 @@ TEST(CudaState, TwoDrivers) {
   state.fault = "system has unsupported display driver / cuda driver combination";
   state.driver_cuda = 12040;
   expect_reason(state, {"two drivers", "580.65.06", "13.0", "12.4", "LD_LIBRARY_PATH"});
-  // An upgrade without a restart: NVML itself does not start.
+  // After a driver upgrade without a restart NVML does not initialise.
   CudaState upgraded = healthy();
   upgraded.nvml_fault = "Driver/library version mismatch";
   upgraded.nvml_cuda = 0;

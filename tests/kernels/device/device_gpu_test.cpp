@@ -23,7 +23,7 @@ TEST_F(DeviceGpu, IsOneOfSome) {
   const DeviceBuffer buffer(where, 64);
   where.synchronize();
   expect_works(DeviceKind::cuda);
-  EXPECT_THROW(where.select(0), InternalError);  // work has begun
+  EXPECT_THROW(where.select(0), InternalError);  // too late: work has begun
 }
 
 TEST_F(DeviceGpu, RefusesMoreMemoryThanThereIs) {

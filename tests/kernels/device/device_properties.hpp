@@ -39,7 +39,7 @@ inline void expect_describes_itself(DeviceKind kind) {
   EXPECT_GE(description.sms, 1);
 }
 
-// XOR of one block: a copy that runs as a kernel.
+// The XOR of a single block is a copy that runs as a kernel.
 inline std::function<void()> copying(DeviceKind kind, const DeviceBuffer& from,
                                      const DeviceBuffer& to) {
   return [kind, &from, &to] {
@@ -48,7 +48,7 @@ inline std::function<void()> copying(DeviceKind kind, const DeviceBuffer& from,
   };
 }
 
-// A copy from one array into another one of the device, and what it has to give.
+// Two arrays of the device, and the bytes that a copy from one to the other must give.
 struct CopiedBytes {
   CopiedBytes(DeviceKind kind, std::size_t size)
       : bytes(counted_bytes(size)), from(device(kind), size), to(device(kind), size) {
@@ -58,14 +58,14 @@ struct CopiedBytes {
   DeviceBuffer from, to;
 };
 
-// A work runs and has a time.
+// Expects that work runs and takes a time above zero.
 inline void expect_works(DeviceKind kind) {
   const CopiedBytes copy(kind, std::size_t{1} << 20);
   EXPECT_GT(device(kind).time_s(copying(kind, copy.from, copy.to), 2), 0);
   EXPECT_EQ(copy.to.download(), copy.bytes);
 }
 
-// Twice the work takes about twice as long, and the work was done.
+// Expects that twice the work takes about twice as long, and that the work was done.
 inline void expect_times_work(DeviceKind kind) {
   const Device& where = device(kind);
   const CopiedBytes copy(kind, std::size_t{16} << 20);
@@ -83,7 +83,7 @@ inline void expect_times_work(DeviceKind kind) {
   EXPECT_THROW(where.time_s(work, 0), InternalError);
 }
 
-// What is wrong with a work comes out, and the next work is timed as ever.
+// Expects that an Error in the work is passed on, and that the next work is timed as usual.
 inline void expect_passes_errors_on(DeviceKind kind) {
   const Device& where = device(kind);
   EXPECT_THROW(where.time_s([] { throw Error("no such work"); }, 3), Error);
@@ -92,7 +92,7 @@ inline void expect_passes_errors_on(DeviceKind kind) {
   expect_works(kind);
 }
 
-// Each work of a step reads what the step before wrote.
+// Expects that each work of a step reads what the step before wrote.
 inline void expect_runs_beside(DeviceKind kind) {
   const Device& where = device(kind);
   const std::vector<std::byte> bytes = counted_bytes((std::size_t{4} << 20) + 3);

@@ -33,7 +33,7 @@ TEST(Device, TheCpuIsTheOnlyOneOfItsKind) {
   EXPECT_THROW(cpu.select(1), InternalError);
 }
 
-// Whoever asks a device that cannot run gets an Error, not a crash.
+// A device that cannot run must throw an Error instead of crashing.
 TEST(Device, UnusableDeviceRefuses) {
   const Device& cuda = device(DeviceKind::cuda);
   EXPECT_STREQ(cuda.name, "cuda");

@@ -1,6 +1,7 @@
-// A library with NVML's functions for nvml_test: one device, at 0000:1B:00.0. The function for MIG
-// is missing, and the memory clock fails, as on devices without them. With OTHER_DRIVER it does not
-// start, as a library of another driver than the one that runs.
+// A fake of NVML for nvml_test, with one device at 0000:1B:00.0. It lacks the function for MIG, and
+// reading the memory clock fails, as on devices without these features. With OTHER_DRIVER its
+// initialisation fails, as if the library belonged to another driver version than the kernel
+// module.
 #include <cstdio>
 #include <cstring>
 

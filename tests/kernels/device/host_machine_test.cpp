@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A machine that is a folder of files.
+// A folder of files stands in for the machine's /proc and /sys.
 class HostMachine : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -60,7 +60,7 @@ TEST_F(HostMachine, PrefersTheFrequencyOfTheDriver) {
   EXPECT_DOUBLE_EQ(describe_host(root()).clock_Hz, 3.7e9);
 }
 
-// A file that is cut short or empty is like one that is not there.
+// A file that is truncated or empty is treated as a missing one.
 TEST_F(HostMachine, LeavesOutWhatIsHidden) {
   write("proc/cpuinfo", "model name\t:\ncpu MHz\t\t: unknown\n");
   write("proc/stat", "cpu  1 2 3\n");
@@ -72,7 +72,8 @@ TEST_F(HostMachine, LeavesOutWhatIsHidden) {
   EXPECT_EQ(describe_host(root()).driver, "");
 }
 
-// It stands between timings of microseconds. The middle look, as others may take the core in any.
+// The look runs between timings of microseconds, so that it must be short. The test takes the
+// median, because other processes may take the core during any look.
 TEST(CoreDisturbed, LooksAreShortBehindTheFirst) {
   using Clock = std::chrono::steady_clock;
   core_disturbed();

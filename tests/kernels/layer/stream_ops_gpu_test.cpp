@@ -10,7 +10,7 @@ TEST_F(StreamOpsGpu, EqualPlainLoops) {
   expect_stream_ops(DeviceKind::cuda);
 }
 
-// More words than threads: every thread strides.
+// There are more words than threads, so every thread takes several.
 TEST_F(StreamOpsGpu, EqualPlainLoopsOnLongArrays) {
   RandomStream random(12, RandomPurpose::test, 0);
   const Floats a = random_floats(random, (std::size_t{1} << 23) + 3);

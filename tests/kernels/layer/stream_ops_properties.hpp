@@ -32,8 +32,8 @@ inline void expect_adds_and_scales(DeviceKind kind, const Floats& a, const Float
   expect_same(left.download(), plain_sum);
 }
 
-// Three steps against the algorithm as published, in double. A float's rounding of each operation:
-// some 8 of 2^-24, of the largest term.
+// Compares three steps with the published algorithm in double. The tolerance allows for some eight
+// roundings in fp32, 2^-24 of the largest term each.
 inline void expect_adam_steps(DeviceKind kind, RandomStream& random, std::size_t size,
                               std::size_t offset) {
   const Floats start = random_floats(random, size);
@@ -77,13 +77,13 @@ inline void expect_sgd_step(DeviceKind kind, const Floats& gradient, const Float
   device(kind).synchronize();
   Floats expected = start;
   for (std::size_t i = 0; i < start.size(); ++i) {
-    volatile float change = 0.3F * gradient[i];  // rounded on its own
+    volatile float change = 0.3F * gradient[i];  // volatile: no fused multiply-add
     expected[i] -= change;
   }
   expect_same(weight.download(), expected);
 }
 
-// Every pair of memories, aligned and not, whole and in parts.
+// Copies between every pair of memories, aligned and not, whole and in parts.
 inline void expect_copies(DeviceKind kind, RandomStream& random) {
   const Device& where = device(kind);
   const std::size_t size_bytes = 1 + random.below(100000);

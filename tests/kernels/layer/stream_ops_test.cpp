@@ -11,7 +11,8 @@ TEST(StreamOps, EqualPlainLoops) {
   expect_stream_ops(DeviceKind::cpu);
 }
 
-// What the CUDA form does with an element: a NaN stays where it is, a zero gradient moves nothing.
+// Runs the CUDA form's arithmetic of one element on the host: a NaN stays in its element, and a
+// zero gradient changes nothing.
 TEST(StreamOps, AdamKeepsWhatHasNoGradient) {
   const AdamFactors factors = adam_factors({});
   float weight = 3;

@@ -26,7 +26,7 @@ TEST_P(GemmGpu, CanBeTimed) {
     work();
   };
   EXPECT_GT(where.time_s(counted, 10), 1e-6);
-  EXPECT_EQ(calls, 11);  // else it was called again, without a capture
+  EXPECT_EQ(calls, 11);  // more calls would mean no capture
 }
 
 std::string name_of(const ::testing::TestParamInfo<GemmType>& info) {

@@ -13,7 +13,7 @@
 
 namespace windtunnel {
 
-// How a number is written: sign, exponent, mantissa.
+// The numbers of bits of a floating-point format; one more is the sign.
 struct FloatFormat {
   int exponent_bits, mantissa_bits;
 };
@@ -28,7 +28,7 @@ inline FloatFormat out_format(GemmType type) {
   return type == GemmType::fp8 ? FloatFormat{8, 7} : in_format(type);
 }
 
-// Zeros and normal numbers that the format holds exactly.
+// Encodes zero, and normal numbers that the format holds exactly.
 inline std::uint32_t encoded(double value, FloatFormat format) {
   if (value == 0) return 0;
   const int exponent = std::ilogb(value);
@@ -94,7 +94,7 @@ inline void expect_product(DeviceKind kind, GemmWork work, std::uint64_t seed) {
   DeviceBuffer c(where, m * n * out_bytes);
   a.upload(encoded_all(stored_left, in_format(work.type), in_bytes));
   b.upload(encoded_all(stored, in_format(work.type), in_bytes));
-  c.upload(std::vector<std::byte>(m * n * out_bytes, std::byte{0xff}));  // NaN: must not count
+  c.upload(std::vector<std::byte>(m * n * out_bytes, std::byte{0xff}));  // NaN must be overwritten
   work.a = a.data();
   work.b = b.data();
   work.c = c.data();

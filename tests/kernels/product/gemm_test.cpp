@@ -23,8 +23,8 @@ TEST(Gemm, RefusesWhatCannotBe) {
   }
 }
 
-// The tests' own writing of numbers, against published bit patterns (OCP 8-bit floating point
-// specification, revision 1.0; IEEE 754).
+// The tests encode numbers themselves; the encoding must give published bit patterns (OCP 8-bit
+// floating point specification, revision 1.0; IEEE 754).
 TEST(Gemm, FormatsOfTheTests) {
   EXPECT_EQ(encoded(1, {5, 10}), 0x3c00U);
   EXPECT_EQ(encoded(-1, {8, 7}), 0xbf80U);

@@ -48,8 +48,8 @@ TEST_F(LowRankGpu, ProductsEqualThoseInDouble) {
   expect_products(kCuda, {5, 64, 33, 64}, 4);
 }
 
-// Sizes on both sides of what a warp, a block and shared memory hold, and of what can be read 16
-// bytes at once.
+// Sizes lie on both sides of what a warp, a block and shared memory hold, and of what can be read
+// in accesses of 16 bytes.
 TEST_F(LowRankGpu, ProductsOfEveryRankAndSize) {
   std::uint64_t seed = 5;
   for (const int r : {1, 2, 3, 4, 7, 8, 9, 16, 17}) {
@@ -65,7 +65,7 @@ TEST_F(LowRankGpu, ProductsOfEveryRankAndSize) {
   }
 }
 
-// So many that blocks are as large as they can be.
+// With this many matrices, blocks are as large as they can be.
 TEST_F(LowRankGpu, ProductsOfManyMatrices) {
   expect_products(kCuda, {132, 60, 1032, 4}, 1);
   expect_products(kCuda, {132, 60, 520, 16}, 2);
@@ -73,7 +73,7 @@ TEST_F(LowRankGpu, ProductsOfManyMatrices) {
   expect_products(kCuda, {132, 520, 60, 16}, 4);
 }
 
-// An element that is not finite spoils what it is a term of, and nothing else.
+// An element that is not finite spoils only the sums that it is a term of.
 TEST_F(LowRankGpu, ProductsKeepWhatIsNotFiniteInItsPlace) {
   const LowRankShape shape = {2, 20, 140, 3};
   Floats gradients(2 * 20 * 140, 1), left(2 * 20 * 3, 1), right(2 * 140 * 3, 1);
@@ -98,7 +98,7 @@ TEST_F(LowRankGpu, ProductsKeepWhatIsNotFiniteInItsPlace) {
   }
 }
 
-// In whatever order blocks and threads run.
+// Results do not depend on the order in which blocks and threads run.
 TEST_F(LowRankGpu, ProductsAreTheSameEachTime) {
   RandomStream random(1, RandomPurpose::test, 0);
   for (const int r : {1, 4, 16}) {
@@ -128,7 +128,7 @@ TEST_F(LowRankGpu, StepsMissWhatIsOrthogonal) {
   expect_step_of_low_rank(kCuda, {24, 1024, 1024, 32}, 2);
 }
 
-// All of a step starts without the host's waiting, so that it can be captured.
+// A step never makes the host wait, so that it can be captured into a graph.
 TEST_F(LowRankGpu, StepsCanBeTimed) {
   const LowRankShape shape = {4, 256, 256, 16};
   const DeviceFloats gradient(kCuda, Floats(4 * 256 * 256)), p(kCuda, Floats(4 * 256 * 16));
@@ -143,9 +143,9 @@ TEST_F(LowRankGpu, StepsCanBeTimed) {
     steps.back_project(shape, gradient.data(), p.data(), q.data());
     steps.subtract(shape, p.data(), q.data(), gradient.data());
   };
-  step();  // the library takes its memory
+  step();  // lets the library allocate its memory
   EXPECT_GT(device(kCuda).time_s(step, 10), 0);
-  EXPECT_EQ(calls, 12);  // else it was called again, without a capture
+  EXPECT_EQ(calls, 12);  // more calls would mean no capture
 }
 
 }  // namespace

@@ -45,8 +45,8 @@ Floats orthonormalised(DeviceKind kind, const Floats& given, int batch, int m, i
   return matrices.download();
 }
 
-// Sums of `terms` products in fp32, in any order (Higham, "Accuracy and stability of numerical
-// algorithms", section 3.1).
+// Bounds the rounding error of a sum of `terms` products in fp32, in any order (Higham, "Accuracy
+// and stability of numerical algorithms", section 3.1).
 void expect_near(const MatrixXd& actual, const MatrixXd& expected, const MatrixXd& sizes,
                  int terms) {
   const double unit = std::ldexp(1, -24);
@@ -115,11 +115,12 @@ void expect_orthonormal_kinds(DeviceKind kind, int m, int r, std::uint64_t seed)
   Floats all;
   for (const auto& [name, matrix] : kinds) {
     SCOPED_TRACE(fmt::format("{} x {}, {}", m, r, name));
-    // Cholesky's way rounds relatively to the condition, which is at most 1e3 there.
+    // The relative rounding error of Cholesky's method grows with the condition, which is at most
+    // 1e3 here.
     expect_orthonormal(matrix, orthonormalised(kind, matrix, 1, m, r), m, r, 1e-4);
     all.insert(all.end(), matrix.begin(), matrix.end());
   }
-  // Neighbours in a batch leave each other alone.
+  // Matrices of a batch do not influence each other.
   const int batch = static_cast<int>(kinds.size());
   const Floats result = orthonormalised(kind, all, batch, m, r);
   const auto size = static_cast<std::ptrdiff_t>(size_of(1, m, r));
@@ -129,7 +130,7 @@ void expect_orthonormal_kinds(DeviceKind kind, int m, int r, std::uint64_t seed)
     expect_orthonormal(kinds[static_cast<size_t>(i)].second, Floats(first, first + size), m, r,
                        1e-4);
   }
-  // Where the columns are well apart, they are those of Gram and Schmidt.
+  // If the columns are well conditioned, the result is that of Gram-Schmidt.
   const Floats well = conditioned(random, m, r, 10);
   MatrixXd expected = householder(as_matrix(well, m, r));
   const MatrixXd along = expected.transpose() * as_matrix(well, m, r);
@@ -168,8 +169,7 @@ void expect_products(DeviceKind kind, const LowRankShape& shape, std::uint64_t s
   }
 }
 
-// A gradient of rank r has no error after one step; of any other, what is missed is orthogonal to
-// P.
+// A gradient of rank r has no error after one step. For any other, the error is orthogonal to P.
 void expect_step_of_low_rank(DeviceKind kind, const LowRankShape& shape, std::uint64_t seed) {
   const auto& [batch, m, n, r] = shape;
   SCOPED_TRACE(fmt::format("{} of {} x {}, rank {}", batch, m, n, r));

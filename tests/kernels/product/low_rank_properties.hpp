@@ -12,18 +12,20 @@
 
 namespace windtunnel {
 
-// m x r, row by row, of random directions and singular values from 1 down to 1 / condition.
+// Returns an m x r matrix, row by row, with random directions and singular values from 1 down to 1
+// / condition.
 Floats conditioned(RandomStream& random, int m, int r, double condition);
 
-// Matrices of the kinds of float_inputs.hpp and of every kind that orthonormalisation finds hard.
+// Makes matrices of the kinds of float_inputs.hpp, and kinds that are hard to orthonormalise.
 std::vector<std::pair<std::string, Floats>> kinds_of_matrices(RandomStream& random, int m, int r);
 
-// That `result` has orthonormal columns that span `given`'s, first j for first j; of a matrix that
-// is not finite, that it is NaN. The span as exact as `tolerance`, columns of `given` scaled to 1.
+// Expects that `result` has orthonormal columns, and that for every j its first j columns span the
+// same space as the first j of `given`. If `given` is not finite, expects NaN. `tolerance` bounds
+// the error of the span, with columns of `given` scaled to 1.
 void expect_orthonormal(const Floats& given, const Floats& result, int m, int r, double tolerance);
 
-// Every kind of matrix, each alone and all in one batch; products with random factors, all arrays
-// `offset` floats behind aligned memory; whole steps.
+// These test every kind of matrix, alone and all in one batch; products with random factors, with
+// arrays that start `offset` floats behind aligned memory; and whole steps.
 void expect_orthonormal_kinds(DeviceKind kind, int m, int r, std::uint64_t seed);
 void expect_products(DeviceKind kind, const LowRankShape& shape, std::uint64_t seed,
                      std::size_t offset = 0);

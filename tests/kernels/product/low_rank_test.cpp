@@ -47,8 +47,7 @@ TEST(LowRank, RefusesWhatCannotBe) {
   EXPECT_THROW(low_rank(kCpu).orthonormalise(0, 3, 3, nullptr, nullptr), InternalError);
 }
 
-// What a block of the CUDA form does, by threads of the host that wait for each other where it
-// does.
+// A team of host threads that runs the code of a CUDA block, with the same barriers.
 struct HostTeam {
   int thread;
   int size;
@@ -98,7 +97,7 @@ TEST(LowRank, TeamsSumGramMatrices) {
   }
 }
 
-// Sums are grouped otherwise, so that results differ by rounding.
+// Teams of other sizes sum in another order, so that results differ by rounding.
 TEST(LowRank, TeamsOfAnySizeInvertGramMatrices) {
   RandomStream random(3, RandomPurpose::test, 0);
   const int m = 40;
@@ -121,7 +120,7 @@ TEST(LowRank, TeamsOfAnySizeInvertGramMatrices) {
             invert_gram(team, r, 1, gram.data(), inverse.data(), memory) ? 1 : 0;
       });
       EXPECT_EQ(well, std::vector<int>(static_cast<size_t>(size), condition < 1e3 ? 1 : 0));
-      // X^T G X = I, X is upper triangular; or X is zero.
+      // X is upper triangular with X^T G X = I, or it is zero.
       for (int i = 0; i < r; ++i) {
         for (int j = 0; j < r; ++j) {
           double sum = 0;
@@ -157,7 +156,7 @@ TEST(LowRank, TeamsOfAnySizeReflect) {
   }
 }
 
-// The CUDA form, kernel by kernel.
+// Runs the CUDA form on the host, kernel by kernel.
 TEST(LowRank, TeamsOrthonormaliseEveryKindOfMatrix) {
   RandomStream random(6, RandomPurpose::test, 0);
   const int m = 300;

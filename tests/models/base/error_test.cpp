@@ -7,7 +7,7 @@ namespace {
 
 using std::string_literals::operator""s;
 
-// what() ends at a NUL; the message that was kept does not.
+// The text of what(). It ends at the first NUL, and the tests see that no message is cut there.
 std::string message(const Error& error) {
   return error.what();
 }

@@ -18,7 +18,7 @@ TEST(Quantile, IsLinearBetweenValues) {
   EXPECT_EQ(quantile_of_sorted({7}, 0.3), 7);
 }
 
-// Of 4,000 medians of 101 values each.
+// The test draws 4,000 medians of 101 values each.
 TEST(Quantile, SpreadAndMedianOfANormalLaw) {
   constexpr double kSd = 0.3;
   constexpr std::size_t kValues = 101;

@@ -13,7 +13,7 @@ TEST(QuantityRange, HoldsNumbersBySizeAndNothing) {
   EXPECT_FALSE(range.holds(0.5) || range.holds(11) || range.holds(-0.5));
 }
 
-// Their own limits, as they are printed, are inside.
+// The limits themselves are accepted, as they are printed.
 TEST(QuantityRange, EveryDimensionHasOne) {
   for (int i = 0; i <= static_cast<int>(Dimension::iterations); ++i) {
     const auto dimension = static_cast<Dimension>(i);

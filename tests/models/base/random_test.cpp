@@ -41,7 +41,7 @@ std::uint64_t upper_63_bits(RandomStream& stream) {
 }
 
 TEST(Random, KnownAnswerOfPhilox) {
-  // Random123's kat_vectors: philox4x32 10, counter 0, key 0.
+  // Random123's kat_vectors state these bits for philox4x32-10 with counter 0 and key 0.
   RandomStream stream(0, static_cast<RandomPurpose>(0), 0);
   EXPECT_EQ(upper_63_bits(stream), 0x6627e8d5e169c58d >> 1);
   EXPECT_EQ(upper_63_bits(stream), 0xbc57ac4c9b00dbd8 >> 1);
@@ -147,7 +147,7 @@ TEST(Random, WeibullResidualIsTheStationaryOne) {
     const double second = scale * scale * std::tgamma(1 + 2 / shape);
     const double third = scale * scale * scale * std::tgamma(1 + 3 / shape);
     const Moments wait = moments([&] { return stream.weibull_residual(shape, 4); });
-    // Moments of the residual of a renewal process: E[X^2] / 2 E[X] and E[X^3] / 3 E[X].
+    // A renewal process has residuals with the moments E[X^2] / 2 E[X] and E[X^3] / 3 E[X].
     const double mean = second / 8;
     EXPECT_NEAR(wait.mean, mean, tolerance(third / 12 - mean * mean)) << shape;
   }

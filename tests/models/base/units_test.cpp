@@ -39,7 +39,7 @@ TEST(Units, EveryDimensionIsRead) {
   EXPECT_DOUBLE_EQ(parse_quantity("1 iteration", Dimension::iterations), 1);
 }
 
-// To the last bit, as results and the identity of a case follow from it.
+// They must be equal to the last bit, because results and the identity of a case depend on them.
 TEST(Units, EqualQuantitiesAreTheSameNumber) {
   const auto same = [](Dimension dimension, std::string_view a, std::string_view b) {
     EXPECT_EQ(parse_quantity(a, dimension), parse_quantity(b, dimension)) << a << " and " << b;
@@ -54,7 +54,7 @@ TEST(Units, EqualQuantitiesAreTheSameNumber) {
     same(Dimension::seconds, fmt::format("0.{:03} h", tenths), fmt::format("{} ms", tenths * 3600));
     same(Dimension::bytes_per_s, fmt::format("0.{:03} Gb/s", tenths),
          fmt::format("{} kB/s", tenths * 125));
-    // As the compiler rounds it.
+    // The value is the one to which the compiler rounds the literal.
     EXPECT_EQ(parse_quantity(fmt::format("{} ms", tenths), Dimension::seconds), tenths / 1e3);
   }
   same(Dimension::seconds, "-1.5e+2 ms", "-0.15 s");

@@ -31,7 +31,7 @@ TEST(Wrapped, LinesGoOnBelowWhatStandsBehindTheirLabel) {
   EXPECT_EQ(wrapped_lines("\n\na\n", 30), "\n\na\n");
 }
 
-// A shell reads both as one command.
+// A shell reads a wrapped command as it reads the unwrapped one.
 TEST(Wrapped, CommandsCanStillBeCopied) {
   EXPECT_EQ(wrapped_lines("best: windtunnel run a.yaml --set layout.tp=8 --set 'x=1 h'\n", 50),
             "best: windtunnel run a.yaml --set layout.tp=8 \\\n   --set 'x=1 h'\n");

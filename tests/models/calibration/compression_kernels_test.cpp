@@ -34,7 +34,7 @@ TEST(CompressionKernels, NamesAreKnownOnceAndSharesAreShares) {
   EXPECT_EQ(find_compression_kernel("exact top-kk"), nullptr);
 }
 
-// Kernels of the model keep their times.
+// Shares of compression kernels apply to no kernel of the model.
 TEST(CompressionKernels, AreNoKernelsOfAModel) {
   Job job;
   job.model = gpt3_175b();
@@ -70,7 +70,8 @@ TEST(CompressionKernels, StartsAreOneAfterTheOther) {
   EXPECT_NEAR(tiny.seconds, 50 * (kLaunch_s + kHalf_bytes / kRate), 1e-9);
 }
 
-// A software that copies, or whose library has a fixed part, runs further kernels for each tensor.
+// A software that copies tensors, or whose library has a fixed part, launches further kernels for
+// each tensor.
 TEST(CompressionKernels, FurtherKernelsOfASoftware) {
   Calibration calibration = test_calibration();
   const Op add = pass("error add", 1e9, 50);
@@ -84,8 +85,8 @@ TEST(CompressionKernels, FurtherKernelsOfASoftware) {
             cost(other).seconds);
 }
 
-// What gTop-k's logs of 2019 show for the selection of PyTorch of then: 6.0 ns an element, at 0.27,
-// 14.7 and 25.6 million elements alike.
+// PyTorch's selection in 2019, by gTop-k's logs, took 6.0 ns per element at 0.27, 14.7 and 25.6
+// million elements alike.
 TEST(CompressionKernels, ACalibrationStatesItsOwn) {
   Calibration calibration = test_calibration();
   GpuSpec gpu = test_cluster().node.gpu;
@@ -98,11 +99,11 @@ TEST(CompressionKernels, ACalibrationStatesItsOwn) {
     const OpCost got =
         op_cost(pass("exact top-k", 8 * elements), gpu, Precision::fp32, calibration);
     EXPECT_NEAR(got.seconds, kPerElement_s * elements, 2e-5 + 1e-9 * elements * 1e-3);
-    EXPECT_EQ(got.origin, Origin::measured);  // no more the assumed share's
+    EXPECT_EQ(got.origin, Origin::measured);  // no longer the assumed share
   }
 }
 
-// Where the coding alone was measured, its law stands for the others too.
+// If only the encoding was measured, its law also gives the times of the other ternary kernels.
 TEST(CompressionKernels, TernaryPassesEachByTheirOwnLaw) {
   constexpr double kElements = 1e6;
   constexpr int kRanks = 4;
@@ -130,7 +131,7 @@ TEST(CompressionKernels, TernaryPassesEachByTheirOwnLaw) {
   expect({1e-12, 5e-12, 2e-12});
 }
 
-// Where the magnitude was not measured, the law of signs with error stands for it.
+// If the kernel "sign-magnitude" was not measured, the law of "sign-error" stands in for it.
 TEST(CompressionKernels, SignsWithFeedbackByTheKernelsThatRun) {
   constexpr double kElements = 1e6;
   const std::vector<TensorShape> tensors = {{0, kElements}};
@@ -153,7 +154,7 @@ TEST(CompressionKernels, SignsWithFeedbackByTheKernelsThatRun) {
   expect(2e-6 + 12 * kElements * 5e-12, 3e-6 + (8 * kElements + sign_bytes) * 2e-12);
 }
 
-// Factors are thin: the product is bound by the matrix that it reads.
+// Factors are thin, so that reading the large matrix bounds the product.
 TEST(CompressionKernels, ThinProductsAreBoundByMemory) {
   const double share = find_compression_kernel("low-rank product")->share.value;
   const Op thin = product("low-rank product", 8192, 4, 8192, 1, 2);

@@ -33,7 +33,7 @@ TEST(InterconnectLaw, TheListNamesEveryFieldOnce) {
   EXPECT_EQ(names.size(), sizeof(InterconnectLaw) / sizeof(Parameter));
 }
 
-// The slowest of N nodes, drawn.
+// Draws of the slowest of N nodes must have the law's quantiles.
 TEST(InterconnectLaw, SlowdownIsTheQuantileOfTheSlowestNode) {
   constexpr int kJobs = 4000;
   int slow = 0;
@@ -56,7 +56,7 @@ TEST(InterconnectLaw, SlowdownIsTheQuantileOfTheSlowestNode) {
       slow += slowdown(law, nodes) > 1;
     }
   }
-  EXPECT_EQ(slow, 6);  // of few nodes, of which few are slow, the median job meets none
+  EXPECT_EQ(slow, 6);  // with few nodes, few of them slow, the median job meets none
 }
 
 TEST(InterconnectLaw, OneNodeOrNoSlowOnesMeanNoSlowdown) {

@@ -10,7 +10,7 @@
 namespace windtunnel {
 namespace {
 
-// What a machine would take: caches for copies, two codes, products.
+// Times on a made-up machine: copies that a cache speeds up, two codes, and matrix products.
 double true_time(const KernelWork& work) {
   const KernelKind& kind = kernel_kind(work.kernel);
   const double bytes = kind.bytes(work);
@@ -61,7 +61,7 @@ const std::vector<std::string> kCompositions = {
     "gemm type=fp32 m=700 n=300 k=500 > rs-encode k=8 m=2 bytes=50000 > copy bytes=100000000",
 };
 
-// As if others had been beside it for that share of its time.
+// Slows the sample as if other processes had run beside it for this share of its time.
 void disturb(Sample& sample, double share, double log_slowdown) {
   for (double* seconds : {&sample.median_s, &sample.low_s, &sample.high_s}) {
     *seconds *= std::exp(share * log_slowdown);
@@ -100,7 +100,7 @@ TEST(KernelLaw, IntervalsHoldNineOfTen) {
   int held = 0;
   int all = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
-    // Runs that hardly differ would know their spread from one pair of timings by luck alone.
+    // Without noise between runs, one pair of timings would fix their spread by chance.
     KernelLaws laws = fit_kernel_laws(run_of(kNoise, seed));
     RandomStream random(seed, RandomPurpose::test, 2);
     for (const std::string& text : kCompositions) {
@@ -131,12 +131,13 @@ TEST(KernelLaw, ColdCachesHaveLawsOfTheirOwn) {
               3, 1e-6);
   EXPECT_EQ(find_law(laws, "copy")->key, "copy cold");
   EXPECT_EQ(find_law(laws, "copy", CacheState::warm)->key, "copy");
-  // What was measured warm alone serves for both.
+  // A law that was measured warm serves cold caches too if there is no cold one.
   EXPECT_EQ(find_law(laws, "gemm type=fp32")->key, "gemm type=fp32");
   EXPECT_EQ(find_law(laws, "cop"), nullptr);
 }
 
-// The curve bends at 1 MB: half of it alone fits in the cache, two halves in turn do not.
+// The curve bends at 1 MB: one copy of half that size stays in the cache, two such copies in turn
+// do not.
 TEST(KernelLaw, StepsShareTheCachesWithEachOther) {
   const KernelLaws laws = fit_kernel_laws(run_of(0, 1));
   const auto predicted = [&](const char* text) {
@@ -151,8 +152,8 @@ TEST(KernelLaw, StepsShareTheCachesWithEachOther) {
   EXPECT_GE(predicted("copy bytes=262144 > copy bytes=64"), small_s);
 }
 
-// Beyond what was measured of a kernel: as far as `scale` says that a working set is in memory, as
-// long as cold, or without a cold law as much longer as `scale`.
+// Beyond the measured sizes of a kernel its time is the cold one, as far as `scale` shows the
+// working set to be in memory. Without a cold law it grows by the same factor as that of `scale`.
 TEST(KernelLaw, WorkingSetsOutgrowCachesAsStreamsSay) {
   KernelLaws laws;
   const auto add = [&](const char* key, std::vector<double> sizes, std::vector<double> seconds) {
@@ -162,7 +163,7 @@ TEST(KernelLaw, WorkingSetsOutgrowCachesAsStreamsSay) {
     law.curve = {.sizes = std::move(sizes), .seconds = std::move(seconds)};
     laws.laws.push_back(law);
   };
-  // 0.1 ns a byte up to 10 MB, 0.15 at 20 MB, 0.2 at 40 MB.
+  // A byte of `scale` takes 0.1 ns up to 10 MB, 0.15 ns at 20 MB, 0.2 ns at 40 MB.
   add("scale", {0, 1e7, 2e7, 4e7}, {0, 1e-3, 3e-3, 8e-3});
   add("xor k=4 m=1", {0, 1e7}, {0, 3e-3});
   add("add", {0, 1e7}, {0, 1e-3});
@@ -177,7 +178,7 @@ TEST(KernelLaw, WorkingSetsOutgrowCachesAsStreamsSay) {
               1e-9);
   const std::string large = exclusive + " > " + exclusive + " > " + sum + " > " + sum;
   EXPECT_NEAR(predicted(large).seconds, 2 * (3e-3 + 1e-3 + 1.8e-3), 1e-9);
-  // Where a little more or less of the caches decides, less is sure.
+  // The interval is wider where a small difference in cache size decides.
   const PredictedTime at_edge = predicted(exclusive + " > " + sum);
   const PredictedTime inside = predicted("add elements=200000 > add elements=200000");
   EXPECT_GT(at_edge.high_s / at_edge.low_s, 1.05 * inside.high_s / inside.low_s);
@@ -198,7 +199,8 @@ TEST(KernelLaw, ProductsKnowTheShapesNearThem) {
   EXPECT_EQ(shape_factor(law, 0, 0, 0), 1) << "no product";
 }
 
-// Two of five sizes, by what each kernel loses: less than is assumed of all, and more.
+// Two of five sizes were timed beside other processes, which slow copies by less than is assumed
+// and the codes by more.
 TEST(KernelLaw, RowsBesideOthersTellWhatTheirKernelsLose) {
   std::vector<Sample> samples = run_of(0.01, 1);
   for (size_t i = 0; i < samples.size(); ++i) {
@@ -227,7 +229,8 @@ TEST(KernelLaw, OfAMachineThatIsAlwaysSharedWorksAloneAreInferred) {
               0.05);
 }
 
-// Whatever kernels lose, unknown to the fit; predicted alone and as they were measured.
+// Kernels lose unequal amounts to other processes, unknown to the fit. Times are predicted alone
+// and beside others.
 TEST(KernelLaw, IntervalsHoldNineOfTenBesideOthers) {
   constexpr double kNoise = 0.04;
   constexpr double kShare = 0.7;
@@ -260,7 +263,7 @@ TEST(KernelLaw, IntervalsHoldNineOfTenBesideOthers) {
   }
 }
 
-// Repeats say what runs differ by, beside others too.
+// Repeated timings show the spread between runs, even beside other processes.
 TEST(KernelLaw, RepeatsBesideOthersTellTheSpreadOfRuns) {
   constexpr double kNoise = 0.08;
   std::vector<Sample> samples = run_of(0, 1);
@@ -275,7 +278,7 @@ TEST(KernelLaw, RepeatsBesideOthersTellTheSpreadOfRuns) {
   EXPECT_LT(spread, kNoise * 1.5);
 }
 
-// First beside others that took half of every core, again without.
+// The fit was timed beside processes that took most of every core, the repeats without them.
 TEST(KernelLaw, RepeatsTellWhatOthersCostInTheRun) {
   std::vector<Sample> samples = run_of(0, 1);
   RandomStream random(1, RandomPurpose::test, 6);
@@ -290,8 +293,8 @@ TEST(KernelLaw, RepeatsTellWhatOthersCostInTheRun) {
   EXPECT_LT(laws.run_spread, 0.05);
 }
 
-// Sets of works that had left the caches long before are no news, however a flat stream strays; and
-// small works beside a large one cost no more than their bytes.
+// A working set that is far beyond the caches costs nothing more, even if the curve of `scale`
+// rises a little. A small kernel beside a large one costs no more than its own bytes.
 TEST(KernelLaw, WhatMemoryCostsIsByTheByteAndClear) {
   KernelLaws laws;
   const auto add = [&](const char* key, double least, double most, double byte_s, double bend) {

@@ -34,7 +34,7 @@ TEST(PredictionError, IndependentSpreadsAddUpAsVariancesDo) {
   const Parameter sure = {0.1, 0.1, 0.1, Origin::measured, "test"};
   const StepSpread uneven = {.shorter = 0.2, .longer = 0.5};
   const double own = std::log(error_factor(sure, 0.95));
-  const double part = 1.959964 / 1.644854;  // the ends hold 90 %
+  const double part = 1.959964 / 1.644854;  // from 90 % to 95 %
   const ErrorFactors both = error_factors(sure, 0.95, uneven);
   EXPECT_NEAR(std::log(both.shorter), std::hypot(own, part * 0.2), 1e-4);
   EXPECT_NEAR(std::log(both.longer), std::hypot(own, part * 0.5), 1e-4);

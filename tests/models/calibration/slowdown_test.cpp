@@ -9,9 +9,9 @@
 namespace windtunnel {
 namespace {
 
-// Twice as long beside others, which were there for half of the time: sqrt(2) times as long. Sizes
-// differ by 0.1 at a share of 1, so the interval of 95 % gets wider by 1.96 * 0.1 * 0.5 at each
-// end.
+// Other processes double a work's time; beside them for half of its time, it takes sqrt(2) times as
+// long. Slowdowns of sizes differ by 0.1 (log) at a share of 1, so that the 95 % interval grows by
+// 1.96 * 0.1 * 0.5 at each end.
 TEST(Slowdown, AloneAWorkTakesAsMuchLess) {
   Sample beside;
   beside.median_s = beside.low_s = beside.high_s = beside.p05_s = beside.p95_s = std::sqrt(2.0);
@@ -24,13 +24,14 @@ TEST(Slowdown, AloneAWorkTakesAsMuchLess) {
   EXPECT_EQ(sample.disturbed, 0);
 }
 
-// Others beside a quarter of the timings all the time (0.26 longer in the logarithm) explain a
-// share of 0.25; where that part was no longer than the rest, all have the same share.
+// A quarter of the timings that took 0.26 (log) longer than the rest ran beside others all the
+// time, which explains a share of 0.25. If they took no longer than the rest, all timings have the
+// same share.
 TEST(Slowdown, WhatAPartExplainsIsNotInTheRest) {
   EXPECT_NEAR(share_of_rest(0.25, 0.25, 0.26), 0, 1e-12);
   EXPECT_NEAR(share_of_rest(0.5, 0.25, 0.26), 0.25, 1e-12);
   EXPECT_EQ(share_of_rest(0.5, 0.25, 0), 0.5);
-  EXPECT_EQ(share_of_rest(0.5, 0.25, -0.1), 0.5);  // no more than was seen
+  EXPECT_EQ(share_of_rest(0.5, 0.25, -0.1), 0.5);  // the share never exceeds the observed one
   EXPECT_EQ(share_of_rest(0.1, 0.25, 0.26), 0);
 }
 

@@ -22,7 +22,7 @@ std::vector<TimedSize> timed_sizes(double (*law)(double), double noise, std::uin
 double latency_and_rate(double size) {
   return 5e-6 + size / 1e10;
 }
-// 50 GB/s up to 1 MB, 10 GB/s beyond.
+// Bytes move at 50 GB/s up to 1 MB and at 10 GB/s beyond.
 double two_rates(double size) {
   return 1e-7 + std::min(size, 1e6) / 5e10 + std::max(0.0, size - 1e6) / 1e10;
 }
@@ -51,7 +51,8 @@ TEST(TimeCurve, FollowsWhatIsSure) {
   std::vector<TimedSize> points;
   for (double size = 1e3; size < 1e8; size *= 2) points.push_back({size, 1e-6 + size / 1e10, 0.01});
   std::vector<TimedSize> unsure = points;
-  // The two largest: as sure as the rest they would be a piece of their own.
+  // If the two largest sizes were as certain as the rest, they would get a piece of the curve of
+  // their own.
   for (size_t i = points.size() - 2; i < points.size(); ++i) {
     points[i].seconds *= 1.5;
     unsure[i].seconds *= 1.5;

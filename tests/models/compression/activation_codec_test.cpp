@@ -33,7 +33,8 @@ TEST(ActivationCodec, WhatIsMadeForGradientsIsRefused) {
   EXPECT_GT(refused, 15);
 }
 
-// Packed, summed, packed again and unpacked: what the gradients' recipe of the same method does.
+// An all-reduce packs, sums, packs again and unpacks, as in the gradients' recipe of the same
+// method.
 TEST(ActivationCodec, AnAllReduceMovesWhatTheRecipeOfGradientsMoves) {
   const TensorShape tensor{.rows = 4096, .columns = 1024};
   const double n = tensor.elements();
@@ -51,7 +52,7 @@ TEST(ActivationCodec, AnAllReduceMovesWhatTheRecipeOfGradientsMoves) {
   }
 }
 
-// Its sum leaves unpacked: the part of one rank.
+// The sum reads the packed parts of four ranks and writes one rank's part unpacked, in 16 bits.
 TEST(ActivationCodec, ASumReadsAllPartsAndWritesOne) {
   EXPECT_DOUBLE_EQ(codec_of("fp8").sum(1024, 2, 4).bytes, 1024 * (1 + 4.0 / 128) + 1024 * 2 / 4);
 }

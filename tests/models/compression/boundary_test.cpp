@@ -22,7 +22,7 @@ TEST(Boundary, BytesAndFlopsByHand) {
   }
 }
 
-// Guo et al. 2022: 96 times less traffic; a width of 768 (BERT-Base) over a rank of 8.
+// Guo et al. 2022 report 96 times less traffic, for a width of 768 (BERT-Base) and a rank of 8.
 TEST(Boundary, TrafficOfSplitFineTuning) {
   const double whole = 128 * 768 * 4;
   EXPECT_DOUBLE_EQ(whole / low_rank_boundary(128, 768, 8, 4).bytes, 96);

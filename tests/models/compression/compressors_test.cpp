@@ -25,7 +25,7 @@ TEST(Compressors, NamesAreKnownOnceAndUsualNumbersAreInRange) {
     EXPECT_FALSE(kind.help.empty());
     EXPECT_NO_THROW(check_compressor({.name = std::string(kind.name)}, tensors())) << kind.name;
     if (!kind.fusible) continue;
-    // One all-reduce, of a size that buffers can be fused by.
+    // A fusible compressor has one all-reduce, by whose bytes buffers can be fused.
     const Recipe recipe = make_recipe(kind.usual, tensors(), kGroup, 4);
     for (size_t i = 0; i < recipe.steps.size(); ++i) {
       EXPECT_EQ(recipe.steps[i].bytes > 0, i == 0) << kind.name;
@@ -35,7 +35,7 @@ TEST(Compressors, NamesAreKnownOnceAndUsualNumbersAreInRange) {
   EXPECT_EQ(compressor_kinds().front().name, "none");
 }
 
-// Every kernel of a recipe has a share of its own, so that a calibration can state it.
+// Every kernel of a recipe has a named share of the bandwidth, which a calibration can state.
 TEST(Compressors, KernelsHaveShares) {
   for (const CompressorKind& kind : compressor_kinds()) {
     for (const RecipeStep& step : make_recipe(kind.usual, tensors(), kGroup, 4).steps) {

@@ -31,7 +31,7 @@ Total total_of(const Layers& layers, const std::vector<int>& chosen) {
   return total;
 }
 
-// Every combination of options.
+// Tries every combination of options.
 double least_cost(const Layers& layers, double budget, size_t layer = 0, double cost = 0) {
   if (budget < -1e-9) return std::numeric_limits<double>::infinity();
   if (layer == layers.size()) return cost;
@@ -55,7 +55,7 @@ Layers drawn(RandomStream& random, bool whole_errors) {
   return layers;
 }
 
-// Errors in whole steps of the budget: as good as every combination tried.
+// If errors are whole steps of the budget, the choice must cost as little as the best combination.
 TEST(LayerChoice, IsTheBestOfAllCombinations) {
   RandomStream random(11, RandomPurpose::test, 0);
   int within = 0;
@@ -65,7 +65,7 @@ TEST(LayerChoice, IsTheBestOfAllCombinations) {
     const double best = least_cost(layers, budget);
     const Total got = total_of(layers, choose_by_layer(layers, budget, budget));
     if (std::isinf(best)) {
-      EXPECT_GT(got.error, budget);  // the least that there is
+      EXPECT_GT(got.error, budget);  // the least possible error
       continue;
     }
     ++within;
@@ -75,8 +75,8 @@ TEST(LayerChoice, IsTheBestOfAllCombinations) {
   EXPECT_GT(within, 100);
 }
 
-// Any errors: never above the budget, and no worse than the best under a budget shortened by a step
-// for each layer.
+// For any errors the choice stays within the budget, and costs no more than the best combination
+// under a budget that is one step per layer smaller.
 TEST(LayerChoice, KeepsTheBudgetOfAnyErrors) {
   RandomStream random(12, RandomPurpose::test, 0);
   constexpr int kSteps = 200;
@@ -93,7 +93,7 @@ TEST(LayerChoice, KeepsTheBudgetOfAnyErrors) {
   }
 }
 
-// Layers of very different shape, as in ResNet-50.
+// The layers differ in shape as much as ResNet-50's.
 const std::vector<TensorShape>& network() {
   static const std::vector<TensorShape> table = {
       {.rows = 64, .columns = 147},    {.rows = 64, .columns = 576, .count = 3},
@@ -159,8 +159,8 @@ TEST(LayerChoice, UnknownBasesAreRefused) {
             "unknown compressor 'topkk'; did you mean 'topk'?");
 }
 
-// Sixteen matrices of one shape under top-k: three lose most of what is not sent and gain by every
-// element, the others hardly lose anything.
+// Sixteen matrices of one shape under top-k: three lose most of their norm and gain from every
+// further element, the others lose hardly anything.
 std::shared_ptr<const std::vector<LayerErrors>> unlike_layers() {
   auto layers = std::make_shared<std::vector<LayerErrors>>();
   for (int layer = 0; layer < 16; ++layer) {
@@ -174,8 +174,8 @@ std::shared_ptr<const std::vector<LayerErrors>> unlike_layers() {
   return layers;
 }
 
-// Several times fewer bytes at no more error than with one number, which is the least that loses no
-// more (0.0003 for all loses 3 x 0.86 / 16).
+// Choosing a density per layer sends several times fewer bytes than one density for all, at no
+// larger error. (A single density of 0.0003 would lose 3 x 0.86 / 16.)
 TEST(LayerChoice, MeasuredLayersThatDifferSendSeveralTimesLess) {
   const std::vector<TensorShape> tensors = {{.rows = 1024, .columns = 4096, .count = 16}};
   const auto errors = unlike_layers();
@@ -200,14 +200,14 @@ TEST(LayerChoice, MeasuredLayersThatDifferSendSeveralTimesLess) {
   const double own = wire_bytes(make_recipe(choice, tensors, kChoiceGroup, 4), kChoiceGroup);
   RecordProperty("ratio", std::to_string(uniform / own));
   EXPECT_GT(uniform / own, 2.5);
-  // Without the table all sixteen are alike.
+  // Without the table of errors all sixteen are treated alike.
   choice.errors = nullptr;
   EXPECT_EQ(choose_numbers(with_usual(choice), tensors, 4).layers.size(), 1U);
   EXPECT_LT(uniform / wire_bytes(make_recipe(choice, tensors, kChoiceGroup, 4), kChoiceGroup), 1.1);
 }
 
-// Of a shape, as many tensors stand for each layer of the table; transposes are the same; other
-// shapes have the assumed errors.
+// The table's layers of a shape stand for equal numbers of the tensors of that shape; a transpose
+// counts as the same shape; other shapes have the assumed errors.
 TEST(LayerChoice, TablesAreMatchedByShape) {
   CompressorChoice choice = with_usual({.name = "lgreco"});
   choice.errors = std::make_shared<const std::vector<LayerErrors>>(

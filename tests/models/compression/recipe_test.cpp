@@ -14,7 +14,7 @@
 namespace windtunnel {
 namespace {
 
-// A random buffer, group and choice; the sums that formulas are made of.
+// A random buffer, group and choice, with the sums that the formulas consist of.
 struct Draw {
   std::vector<TensorShape> layer_tensors;
   ReducingGroup group;
@@ -26,7 +26,7 @@ struct Draw {
   double every = 1;
 
   double elements = 0;
-  double columns = 0;  // vectors have one
+  double columns = 0;  // a vector counts as one
 
   double p() const { return group.ranks; }
   double k() const { return density * elements; }
@@ -59,7 +59,7 @@ Draw draw(RandomStream& random, double b) {
   return d;
 }
 
-// The matrices that factors pay for, and the rest.
+// Sums over the matrices for which low-rank factors pay; `dense` counts the elements of the rest.
 struct LowRankSums {
   double elements = 0;       // n m
   double left = 0;           // n r
@@ -87,7 +87,7 @@ struct LowRankSums {
   }
 };
 
-// What the papers' descriptions say one rank sends, and its kernels move and compute.
+// What one rank sends, and what its kernels move and compute, by the papers' descriptions.
 struct Formula {
   double wire = 0;
   double bytes = 0;
@@ -95,12 +95,13 @@ struct Formula {
 };
 using Formulas = std::map<std::string, std::function<Formula(const Draw&)>>;
 
-// Error feedback: e += g, e -= what was sent; 8 bytes read and 4 written of an fp32 element.
+// Error feedback reads e and g, then adds the gradient and subtracts what was sent: 8 bytes read
+// and 4 written per fp32 element.
 double feedback(const Draw& d) {
   return 3 * d.b * d.elements;
 }
 
-// A (value, index) pair, and a place in the gradient.
+// A pair of value and index: b and 4 bytes.
 double pair_of(const Draw& d) {
   return d.b + 4;
 }
@@ -115,12 +116,12 @@ Formula gathered_pairs(const Draw& d, double passes) {
                    decode_pairs(d, d.p() * d.k())};
 }
 
+// A rank quantises and dequantises all its elements; in between it reads p packed parts and writes
+// their sum, one packed part.
 Formula quantised(const Draw& d, double bits) {
   const double packed = d.elements * (bits / 8 + 4 / d.block);
-  return {
-      .wire = 2 * d.ring() * packed,
-      // 4N + qN/8 twice; dequantised, summed and quantised again between, P q/8 + q/8 of a part.
-      .bytes = 2 * (d.b * d.elements + packed) + packed + packed / d.p()};
+  return {.wire = 2 * d.ring() * packed,
+          .bytes = 2 * (d.b * d.elements + packed) + packed + packed / d.p()};
 }
 
 Formula majority(const Draw& d, double b) {
@@ -141,14 +142,15 @@ Formula random_elements(const Draw& d, double moved) {
 Formula powersgd(const Draw& d, bool hook) {
   const LowRankSums s(d);
   return {.wire = 2 * d.ring() * d.b * (s.left + s.right + s.dense),
-          // 12 to add the error, 4 for each of two products, 12 to decode (hook: 24); the factors'.
+          // Bytes per fp32 element are 12 to add the error, 4 for each of two products and 12 to
+          // decode (hook: 24); those of the factors come on top.
           .bytes = d.b * ((hook ? 11 : 8) * s.elements + 5 * s.left + (hook ? 5 : 3) * s.right),
           .flops = 6 * s.multiplied + 2 * s.left_squared + (hook ? 2 * s.right_squared : 0)};
 }
 
 Formula acp_sgd(const Draw& d) {
   const LowRankSums s(d);
-  // Each product reads or writes both factors; half of each one's is orthonormalised and sent.
+  // Each product reads or writes both factors; half of each factor is orthonormalised and sent.
   return {.wire = 2 * d.ring() * d.b * ((s.left + s.right) / 2 + s.dense),
           .bytes = d.b * (10 * s.elements + (3 + 1) * (s.left + s.right)),
           .flops = 6 * s.multiplied + s.left_squared + s.right_squared};
@@ -209,14 +211,16 @@ Formula s2_reducer(const Draw& d) {
   for (const TensorShape& t : d.layer_tensors) filled += t.filled * t.elements();
   const double united = d.elements * (1 - std::pow(1 - filled / d.elements, d.p()));
   return {.wire = 2 * d.ring() * (d.b * d.density * d.elements + d.elements / 8),
-          // 3 counters of each element that is not zero, read and written; then 3 of each set bit.
+          // Each nonzero element reads and writes 3 counters; each set bit of the bitmap then reads
+          // 3.
           .bytes = (d.b + 0.125) * d.elements + 6 * d.b * filled + d.elements / 8 +
                    (3 + 1) * d.b * united};
 }
 
 Formula demo(const Draw& d) {
   return {.wire = (d.p() - 1) * 8 * d.k(),
-          // Momentum 12, three transforms of 8, selection 4.
+          // Bytes per element are 12 for momentum, 8 for each of three transforms and 4 for the
+          // selection.
           .bytes = (12 + 3 * 8 + 4) * d.elements + 8 * d.k() + 12 * d.p() * d.k(),
           .flops = 3 * 4 * d.elements * d.block};
 }
@@ -260,7 +264,7 @@ Formulas formulas() {
   };
 }
 
-// Those of the draw's numbers that the method takes.
+// Takes the numbers that the method needs from the draw.
 CompressorChoice choice_of(const CompressorKind& kind, const Draw& d) {
   CompressorChoice choice = {.name = std::string(kind.name)};
   const std::map<std::string_view, double> drawn = {{"rank", d.rank},   {"density", d.density},
@@ -276,7 +280,7 @@ CompressorChoice choice_of(const CompressorKind& kind, const Draw& d) {
 TEST(Recipe, BytesAndFlopsAreThoseOfTheFormulas) {
   const Formulas expected = formulas();
   for (const CompressorKind& kind : compressor_kinds()) {
-    if (kind.name == "lgreco") continue;  // its base's, with numbers of its own
+    if (kind.name == "lgreco") continue;  // its base's formula, with other numbers
     ASSERT_TRUE(expected.contains(std::string(kind.name))) << kind.name;
     const auto& formula = expected.at(std::string(kind.name));
     RandomStream random(7, RandomPurpose::test, 0);
@@ -335,7 +339,7 @@ TEST(Recipe, CollectivesComeInTheOrderOfTheMethods) {
   EXPECT_EQ(kinds("int8"), (Kinds{all_to_all, all_gather}));
   EXPECT_EQ(kinds("fp8"), (Kinds{all_reduce, all_reduce}));
   EXPECT_EQ(kinds("s2-reducer"), (Kinds{all_reduce, all_reduce}));  // sketch, bitmap
-  // Only the largest of each part cross.
+  // Only the largest elements of each part cross between nodes.
   const Recipe recipe = make_recipe({.name = "mstopk"}, layer_tensors(), kRecipeGroup, 4);
   EXPECT_EQ(recipe.steps[0].hop, ReduceHop::node);
   EXPECT_EQ(recipe.steps[1].hop, ReduceHop::across);
@@ -363,7 +367,7 @@ TEST(Recipe, PowerSgdsCollectivesDependOnEachOther) {
   EXPECT_EQ(recipe.steps[3].bytes, 0);
 }
 
-// Without vectors nothing is sent before P, with and without the hook.
+// Without vectors the first message is P, with and without the hook.
 TEST(Recipe, PowerSgdSendsNothingDenseWhereAllIsMatrices) {
   const std::vector<TensorShape> matrix = {{.rows = 4096, .columns = 1024}};
   for (const char* name : {"powersgd", "powersgd-hook"}) {
@@ -374,8 +378,9 @@ TEST(Recipe, PowerSgdSendsNothingDenseWhereAllIsMatrices) {
   }
 }
 
-// A step of ACP-SGD has one product less than PowerSGD's without feedback, and whole ones: small
-// matrices take as long as their waves of tiles, not half as long for half of a wave.
+// Without feedback a step of ACP-SGD has one product less than PowerSGD's. Each of its products is
+// counted whole: a small matrix takes as long as its waves of tiles, and half a wave takes no less
+// time.
 TEST(Recipe, AcpSgdMultipliesOnceLess) {
   const auto products = [](const char* name) {
     const CompressorChoice choice = {.name = name, .feedback = ErrorFeedback::none};
@@ -391,7 +396,7 @@ TEST(Recipe, AcpSgdMultipliesOnceLess) {
   EXPECT_EQ(products("acp-sgd"), (std::vector<double>{4, 1, 4, 1}));
 }
 
-// Kernels of single layer_tensors start one by one, those of a buffer once.
+// Kernels of single tensors are launched for each tensor, those of a buffer once.
 TEST(Recipe, TensorsOfOneShapeAreAsManyKernels) {
   const Recipe recipe = make_recipe({.name = "powersgd"}, layer_tensors(), kRecipeGroup, 4);
   double starts = 0;
@@ -422,7 +427,8 @@ TEST(Recipe, StateIsErrorsAndFactors) {
   EXPECT_EQ(state({.name = "mstopk"}), all / 8);
 }
 
-// EF21 moves as much as error feedback, EControl 20 bytes an element of fp32; the wire is the same.
+// EF21 moves as much as error feedback, EControl moves 20 bytes per element of fp32; the wire is
+// the same.
 TEST(Recipe, FeedbackChangesKernelsAlone) {
   const double n = kMatrices + kVectors;
   for (const char* name : {"topk", "randomk", "oktopk", "int8", "signsgd", "onebit-sgd"}) {
@@ -431,7 +437,7 @@ TEST(Recipe, FeedbackChangesKernelsAlone) {
     };
     const Recipe none = recipe(ErrorFeedback::none);
     const double ef = kernel_bytes(recipe(ErrorFeedback::ef)) - kernel_bytes(none);
-    // With signs the scale is a read more.
+    // With signs, the scale takes one more read of 4 bytes.
     EXPECT_NEAR(ef, std::string_view(name) == "signsgd" ? 16 * n : 12 * n, 1) << name;
     EXPECT_NEAR(kernel_bytes(recipe(ErrorFeedback::ef21)), kernel_bytes(none) + ef, 1) << name;
     EXPECT_NEAR(kernel_bytes(recipe(ErrorFeedback::econtrol)), kernel_bytes(none) + ef + 8 * n, 1)
@@ -467,8 +473,8 @@ TEST(Recipe, AnEmptyBufferIsNothing) {
   }
 }
 
-// Li et al. 2021: 4.6 times less volume than fp16 gradients, whose warm-up share this is (from
-// memory of the paper: 1/6 of the steps).
+// Li et al. 2021 report 4.6 times less volume than fp16 gradients, with this warm-up share
+// (recalled from the paper: 1/6 of the steps).
 TEST(Recipe, OneBitLambsVolume) {
   const CompressorChoice lamb = {.name = "onebit-lamb", .warmup = 0.165};
   const double dense = run_wire_bytes({}, layer_tensors(), kRecipeGroup, 2);
@@ -477,7 +483,7 @@ TEST(Recipe, OneBitLambsVolume) {
     CompressorChoice choice = lamb;
     choice.warmup = w;
     const double ratio = dense / run_wire_bytes(choice, layer_tensors(), kRecipeGroup, 2);
-    const double share = w == 0 ? 0.165 : w;  // 0: the usual one
+    const double share = w == 0 ? 0.165 : w;  // 0: the default
     EXPECT_NEAR(ratio, 1 / (share + (1 - share) / 16), 1e-9);
   }
 }
@@ -502,7 +508,7 @@ TEST(Recipe, WhatCannotBeTakenIsRefused) {
             "compressor topk: density -0.5 is not above 0 and at most 1");
   EXPECT_EQ(message({.name = "qsgd", .bits = 33}), "compressor qsgd: bits 33 is not from 1 to 32");
   EXPECT_EQ(message({.name = "topk", .density = std::nan("")}).substr(0, 16), "compressor topk:");
-  // A model of vectors alone has nothing to take a rank of.
+  // Without matrices there is none whose rank could be too small.
   const std::vector<TensorShape> vectors = {{.columns = 5}};
   EXPECT_NO_THROW(check_compressor({.name = "powersgd", .rank = 9}, vectors));
 }

@@ -18,7 +18,8 @@ Recipe recipe_of(const RobustAggregation& robust, int ranks) {
   return robust_recipe(robust, kElements, {.ranks = ranks, .nodes = ranks}, kBytes);
 }
 
-// All gradients on all ranks are n / 2 times an all-reduce's bytes; in slices they are as many.
+// Gathering all gradients on all ranks takes n / 2 times the bytes of an all-reduce; aggregating in
+// slices takes as many as one.
 TEST(Robust, SendsAllGradientsOrAsMuchAsASum) {
   for (const int n : {7, 16, 64}) {
     const double sum = 2 * (n - 1.0) / n * kElements * kBytes;
@@ -32,7 +33,7 @@ TEST(Robust, SendsAllGradientsOrAsMuchAsASum) {
   }
 }
 
-// Two FLOPs a coordinate and pair; in slices a rank has an n-th of them.
+// Each pair takes two FLOPs per coordinate; in slices a rank has one n-th of the coordinates.
 TEST(Robust, ProductsOfAllPairs) {
   const int n = 16;
   EXPECT_NEAR(kernel_flops(recipe_of(of(RobustRule::krum), n)), 2.0 * n * n * kElements, 1);
@@ -53,7 +54,7 @@ TEST(Robust, WhatItKeeps) {
             kElements * kBytes);
 }
 
-// The more may be faulty, the fewer models are averaged.
+// The more ranks may be faulty, the fewer models are averaged.
 TEST(Robust, FewerAreReadTheMoreMayBeFaulty) {
   for (const RobustRule rule : {RobustRule::monna, RobustRule::multi_krum}) {
     double last = 1e300;

@@ -58,7 +58,7 @@ inline Calibration test_calibration() {
   return c;
 }
 
-// Brown et al. 2020 (arXiv 2005.14165), with the padded vocabulary of Megatron-LM.
+// Brown et al. 2020 (arXiv 2005.14165) state these sizes; Megatron-LM pads the vocabulary.
 inline TransformerSpec gpt3_175b() {
   TransformerSpec model;
   model.name = "gpt3-175b";
@@ -102,7 +102,8 @@ inline Job test_job(const TransformerSpec& model, const Layout& layout, const Ba
   return job;
 }
 
-// DeepSeek-AI 2024 (arXiv 2412.19437), section 4.2, without multi-token prediction.
+// DeepSeek-AI 2024 (arXiv 2412.19437), section 4.2, states these sizes; multi-token prediction is
+// left out.
 inline TransformerSpec deepseek_v3() {
   TransformerSpec model = llama3(61, 7168, 128, 18432);
   model.name = "deepseek-v3";

@@ -15,7 +15,8 @@ std::vector<LinkId> route_of(const LinkTable& links, int from, int to) {
   return route;
 }
 
-// A root port binds both directions together, so that it may leave one alone to the link.
+// A root port limits the sum of both directions, so that one direction alone may be limited by the
+// link.
 TEST(PcieRate, RestsOnWhatPassesLess) {
   NodeSpec node;
   node.pcie_Bps = {32e9, 32e9, 32e9, Origin::spec, "link"};
@@ -40,7 +41,7 @@ TEST(Pools, ShareWhatTheWorstOfThemHas) {
 }
 
 TEST(Pools, AreWhereTheNodesOfTheJobStand) {
-  const Cluster cluster = pool_job(PoolAxis::dp).cluster;  // places 0, 2, 1, 3
+  const Cluster cluster = pool_job(PoolAxis::dp).cluster;  // nodes 0, 2, 1, 3
   const std::vector<int> pools = {0, 1, 0, 1};
   for (int node = 0; node < 4; ++node) {
     EXPECT_EQ(cluster.pool_of(node * 4 + 1), pools[node]);
@@ -79,7 +80,7 @@ TEST(Pools, OfUnlikeNetworksMeetOnTheCommonOneAlone) {
   EXPECT_EQ(links.name(route_of(links, 3, 7).front()), "nic-out 3");
 }
 
-// NICs are numbered as if every node had as many as the one with the most.
+// NICs are numbered as if every node had the largest number of NICs.
 TEST(Pools, MayHaveFewerNics) {
   Cluster cluster = pool_job(PoolAxis::pp).cluster;
   cluster.pools[1].node.nics = 2;

@@ -1,4 +1,4 @@
-// Clusters and routes by name for the tests of the forms of fabrics.
+// Clusters, and routes as names of links, for tests of fabrics.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ inline Parameter exactly(double value) {
   return {value, value, value, Origin::assumed, "test"};
 }
 
-// Nodes of one GPU and `nics` NICs of 10 bytes/s.
+// Each node has `nics` GPUs and as many NICs of 10 bytes/s.
 inline Cluster cluster_of(Topology topology, int nodes, int nics = 1) {
   Cluster cluster;
   cluster.nodes = nodes;
@@ -50,12 +50,13 @@ inline int link_called(const FabricLinks& links, const std::string& name) {
   return 0;
 }
 
-// What Error a fabric throws; "no error" if none.
+// The message of the Error that a fabric throws; "no error" if none.
 inline std::string fabric_message(const Cluster& cluster) {
   return error_of([&] { make_fabric_links(cluster); });
 }
 
-// Flows of one byte between all pairs of NICs of different nodes over way 0: bytes of each link.
+// Bytes on each link if all pairs of NICs of different nodes exchange one byte over their first
+// path.
 inline std::vector<int> uniform_load(const FabricLinks& links, int nics, int nics_per_node = 1) {
   std::vector<int> load(links.count(), 0);
   for (int from = 0; from < nics; ++from) {
@@ -67,7 +68,7 @@ inline std::vector<int> uniform_load(const FabricLinks& links, int nics, int nic
   return load;
 }
 
-// No two links of a fabric share a name, and every route of every pair has none twice.
+// Expects that the names of a fabric's links are unique, and that no route uses a link twice.
 inline void expect_well_formed(const FabricLinks& links, int nics, int nics_per_node = 1) {
   std::vector<std::string> names;
   for (int link = 0; link < links.count(); ++link) names.push_back(links.name(link));

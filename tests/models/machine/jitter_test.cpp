@@ -22,7 +22,7 @@ std::vector<double> factors_of(const Jitter& jitter, int unit, int draw, std::si
 struct Sample {
   double mean = 0;
   double deviation = 0;
-  double error = 0;  // of the mean, one standard error
+  double error = 0;  // standard error of the mean
 };
 Sample sample_of(const std::vector<double>& values) {
   const auto count = static_cast<double>(values.size());
@@ -60,7 +60,8 @@ TEST(Jitter, BurstsLastAsLongAsStated) {
       bursts += factors[i] > 1 && i > 0 && factors[i - 1] == 1;
     }
   }
-  // In the steady state from the first draw on: 8 / 48 of the draws, one burst in 48.
+  // The chain is in its steady state from the first draw on: 8 / 48 of the draws lie in bursts, and
+  // one in 48 begins one.
   EXPECT_NEAR(begins_bad / kUnits, 1.0 / 6, 0.035);
   EXPECT_NEAR(bad / kUnits / kLength, 1.0 / 6, 0.004);
   EXPECT_NEAR(bursts / kUnits / (kLength - 1), 1.0 / 48, 0.0005);
@@ -113,7 +114,7 @@ TEST(Jitter, EachLawHasItsMoments) {
   }
 }
 
-// Neighbours in time correlate as stated, in time as Markov chains do.
+// Draws correlate with the previous one as stated, and with earlier ones like a Markov chain's.
 TEST(Jitter, ItRemembersAsStated) {
   for (const double memory : {0.0, 0.5, 0.95}) {
     const Jitter jitter{.sigma = 0.01, .memory = memory};
@@ -185,8 +186,8 @@ TEST(Jitter, OnlyALawThatChangesSomethingIsActive) {
   EXPECT_TRUE((Jitter{.bursts = {.good = 9, .bad = 2, .slowdown = 1.1}}.active()));
 }
 
-// Harter 1961, "Expected values of normal order statistics", Biometrika 48: of n normal values the
-// largest, in standard deviations; the factor is 1 + sigma of it to first order.
+// Harter 1961, "Expected values of normal order statistics", Biometrika 48, lists the largest of n
+// normal values in standard deviations; to first order the factor is 1 + sigma times that.
 TEST(ExpectedFactors, TheLargestOfNormalValuesIsThatOfTheTables) {
   const double sigma = 1e-6;
   const std::pair<double, double> table[] = {{1, 0},         {2, 0.56419},  {5, 1.16296},
@@ -206,8 +207,8 @@ TEST(ExpectedFactors, OfASlowShareSomeoneOfAllIsSlow) {
   EXPECT_NEAR(expected.slowest, 1 + 0.1 * (1 - std::pow(0.995, 256)), 1e-12);
 }
 
-// The mean over draws of the slowest of `groups` groups of `units` each: the largest of a group at
-// every draw, their mean over `draws` draws.
+// Simulates the slowest of `groups` groups of `units` units each: a group's factor is its units'
+// largest factor in each draw, averaged over `draws` draws.
 Sample slowest_by_simulation(const Jitter& jitter, int units, int groups, int draws, int runs) {
   std::vector<double> slowest;
   std::vector<double> factors(draws);
@@ -238,8 +239,8 @@ TEST(ExpectedFactors, AgreeWithSimulatedMaxima) {
          {std::tuple{1, 1, 1}, {1, 64, 1}, {8, 16, 1}, {1, 32, 50}, {4, 16, 20}}) {
       const double expected = expected_factors(law, units, groups, draws).slowest;
       const Sample drawn = slowest_by_simulation(law, units, groups, draws, 2000);
-      // A mean of tens of log-normal factors is not quite normal: its skewness, sigma times a few
-      // over the root of the draws, is left out.
+      // The mean of tens of log-normal factors is slightly skewed, by about sigma over the root of
+      // the number of draws; the estimate leaves this out.
       const double skewed = draws > 1 && law.sigma > 0 ? law.sigma * 0.1 * (expected - 1) : 0;
       EXPECT_NEAR(expected, drawn.mean, 4.5 * drawn.error + skewed + 1e-8)
           << law.sigma << " " << law.share << ": " << units << " x " << groups << " x " << draws;
@@ -247,7 +248,7 @@ TEST(ExpectedFactors, AgreeWithSimulatedMaxima) {
   }
 }
 
-// Bursts as so many independent draws: the error that docs/physics/cost.md states.
+// Treating bursts as independent draws has the error that docs/physics/cost.md states.
 TEST(ExpectedFactors, BurstsAreMetWithinAFifthOfWhatTheyCost) {
   for (const auto& [good, bad] : {std::pair{200.0, 10.0}, {50.0, 5.0}, {20.0, 20.0}}) {
     const Jitter law{.bursts = {.good = good, .bad = bad, .slowdown = 1.5}};
@@ -261,8 +262,8 @@ TEST(ExpectedFactors, BurstsAreMetWithinAFifthOfWhatTheyCost) {
   }
 }
 
-// Tails without a variance: finite, between a group's mean and the slowest of one draw, falling
-// with the draws, and near what is drawn.
+// Even without a variance, estimates are finite, lie between a group's mean and the slowest of one
+// draw, fall with the number of draws, and are near simulated values.
 TEST(ExpectedFactors, TailsWithoutAVariance) {
   for (const Jitter& law :
        {Jitter{.pareto = 1.8}, Jitter{.bursts = {.good = 50, .bad = 3, .slowdown = 4, .tail = 1.8}},
@@ -283,7 +284,7 @@ TEST(ExpectedFactors, TailsWithoutAVariance) {
   }
 }
 
-// Whichever way it is computed: to the last bit.
+// Every way of computing the factor gives the same bits.
 TEST(Jitter, TheSlowestOfUnitsHasTheLargestFactorOfEachDraw) {
   const Bursts bursts{.good = 20, .bad = 5, .slowdown = 1.7, .tail = 3};
   for (Jitter law : {Jitter{.sigma = 0.1}, Jitter{.exponential = 0.2}, Jitter{.pareto = 3},

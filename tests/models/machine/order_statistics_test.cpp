@@ -7,7 +7,7 @@
 namespace windtunnel {
 namespace {
 
-// k / (n + 1).
+// The expected k-th smallest of n uniform values is k / (n + 1).
 TEST(OrderStatistics, OfUniformVariables) {
   const auto uniform = [](double below, double /*above*/) { return below; };
   for (const double n : {1, 2, 17, 256, 5000}) {
@@ -33,7 +33,7 @@ TEST(OrderStatistics, OfExponentialVariablesAreHarmonicNumbers) {
   }
 }
 
-// Harter's tables (David and Nagaraja, appendix): the largest of 2, 5 and 100 normal variables.
+// Harter's tables (David and Nagaraja, appendix) list the largest of 2, 5 and 100 normal variables.
 TEST(OrderStatistics, OfNormalVariables) {
   EXPECT_NEAR(expected_normal_order(2, 2), 0.56419, 1e-5);
   EXPECT_NEAR(expected_normal_order(5, 5), 1.16296, 1e-5);

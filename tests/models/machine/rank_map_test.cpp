@@ -21,13 +21,13 @@ TEST(RankMap, LeadsThereAndBack) {
   EXPECT_EQ(map.gpu_of(0), 2);
   EXPECT_EQ(map.rank_on(2), 0);
   for (int rank = 0; rank < 6; ++rank) EXPECT_EQ(map.rank_on(map.gpu_of(rank)), rank);
-  EXPECT_EQ(map.gpu_of(5), 5);  // beyond it
+  EXPECT_EQ(map.gpu_of(5), 5);  // not in the map
 }
 
 TEST(RankMap, HasEachGpuOnce) {
   EXPECT_THROW(RankMap({1, 1, 0}), InternalError);
   EXPECT_THROW(RankMap({3, 1, 0}), InternalError);
-  // In order, and yet not each once.
+  // The list is sorted, but does not have each GPU once.
   EXPECT_THROW(RankMap({0, 0, 1}), InternalError);
   EXPECT_THROW(RankMap({1, 2, 3}), InternalError);
 }

@@ -1,5 +1,5 @@
-// What tests of collectives share: a cluster and a calibration of round numbers, and a solver of
-// the flows on an idle network.
+// Tests of collectives share a cluster and a calibration of round numbers, and a solver for flows
+// on an idle network.
 #pragma once
 
 #include <algorithm>
@@ -49,15 +49,15 @@ inline std::vector<std::int32_t> strided(int count, int stride, int first = 0) {
   return gpus;
 }
 
-// One transfer and what is left of it.
+// A transfer, and the bytes of it that remain.
 struct FluidFlow {
-  std::vector<int> route;  // by index into the links in use; as often as it weighs
+  std::vector<int> route;  // indices of used links, once per unit of weight
   double amount = 0;
   double left = amount;
   double rate = 0;
 };
 
-// Max-min fair rates by progressive filling.
+// Gives flows their max-min fair rates by progressive filling.
 inline void set_rates(std::vector<FluidFlow>& fluids, const std::vector<double>& capacity) {
   std::vector<double> free = capacity;
   std::vector<int> waiting(capacity.size(), 0);
@@ -90,7 +90,7 @@ inline void set_rates(std::vector<FluidFlow>& fluids, const std::vector<double>&
   }
 }
 
-// When the last of the collective's transfers ends if all share their links max-min fairly.
+// The time at which the last of the collective's transfers ends, if all share links max-min fairly.
 inline double fluid_time(const CollectiveFlows& flows, const std::vector<std::int32_t>& gpus,
                          const Cluster& cluster) {
   const LinkTable table(cluster, !flows.demands.empty());

@@ -22,8 +22,8 @@ TEST(JobCollective, RunsAsTheScenarioSaysElseAsCostsLeast) {
   const double gather_s = seconds(CollectiveKind::all_gather);
   CollectiveRule& rule = job.communication.collectives.emplace_back();
   rule.algorithm = CollectiveAlgorithm::recursive_doubling;
-  // log2(8) = 3 exchanges of all 1e9 bytes. Two stay in a node (NVLink: 200 GB/s), in the third all
-  // four GPUs of a node send over a NIC of 25 GB/s each.
+  // log2(8) = 3 exchanges move 1e9 bytes each. Two stay in a node (NVLink: 200 GB/s); in the third
+  // all four GPUs of a node send over a NIC of 25 GB/s each.
   EXPECT_NEAR(seconds(CollectiveKind::all_reduce), 2 * 1e9 / 200e9 + 1e9 / 25e9, 1e-9);
   EXPECT_LT(least_s, seconds(CollectiveKind::all_reduce));
   EXPECT_EQ(seconds(CollectiveKind::all_gather), gather_s);
@@ -44,8 +44,7 @@ TEST(JobCollective, WhatDoesNotApplyIsRefusedWhereItStands) {
             CollectiveChoice());
 }
 
-// What is said of an axis goes before what is said of a kind, where the algorithm is one of that
-// kind's.
+// A choice for an axis precedes one for a kind of collective, if the kind has that algorithm.
 TEST(JobCollective, AnAxisHasItsOwn) {
   Job job = small_job(1, 1, 8);
   const GroupShape all = shape_of({0, 1, 2, 3, 4, 5, 6, 7}, job);
@@ -62,7 +61,7 @@ TEST(JobCollective, AnAxisHasItsOwn) {
             CollectiveChoice(CollectiveAlgorithm::tree, Protocol::ll));
   EXPECT_EQ(choice(Category::tp, CollectiveKind::all_reduce),
             CollectiveChoice(CollectiveAlgorithm::ring));
-  EXPECT_EQ(choice(Category::dp, CollectiveKind::all_gather), CollectiveChoice());  // has no tree
+  EXPECT_EQ(choice(Category::dp, CollectiveKind::all_gather), CollectiveChoice());  // no tree
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace windtunnel {
 namespace {
 
-// Two ranks: one computes and sends to the other, then both reduce.
+// One of two ranks computes and sends to the other, then both reduce.
 Plan two_ranks() {
   Plan plan;
   plan.ranks = 2;

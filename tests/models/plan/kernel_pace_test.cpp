@@ -8,7 +8,7 @@
 namespace windtunnel {
 namespace {
 
-// 16 ranks of one class with three tasks over two iterations, on nodes of four GPUs.
+// 16 ranks of one class run three tasks over two iterations, on nodes of four GPUs.
 struct Paced {
   Plan plan;
   Cluster cluster;
@@ -69,7 +69,7 @@ TEST(KernelPace, RanksInStepAreAsSlowAsTheSlowestOfThem) {
   paced.plan.in_step = 8;
   paced.cluster.slow_nodes = {{1, 2}};
   KernelPace pace(paced.plan, paced.cluster);
-  // In any order of asking.
+  // The order of the questions does not matter.
   for (const RankId rank : {9, 3, 4, 0, 15, 8}) {
     const auto slowdowns = pace.slowdowns(rank);
     for (int i = 0; i < 2; ++i) {

@@ -81,12 +81,12 @@ TEST(Plan, ARingWithinAClassFacesEachOther) {
   ring.tasks[1].peer_slot = 1;
   plan.classes = {ring};
   EXPECT_EQ(complaint(plan), "");
-  plan.classes[0].peers[1] = {1, 2, 3, 0};  // receives from where nobody sends
+  plan.classes[0].peers[1] = {1, 2, 3, 0};  // receives from the wrong side
   EXPECT_NE(complaint(plan), "");
 }
 
 TEST(Plan, FindsDeadlocks) {
-  // Both send synchronously first and receive after that, on one stream in order.
+  // Both ranks send synchronously before they receive, on one stream in order.
   Plan plan;
   plan.ranks = 2;
   plan.classes = {one_rank("a", 0, 1), one_rank("b", 1, 0)};
@@ -103,7 +103,7 @@ TEST(Plan, FindsDeadlocks) {
 TEST(Plan, FindsCyclesAndBadIndices) {
   Plan plan = two_messages();
   plan.classes[0].tasks[0].after = {1};
-  EXPECT_NE(complaint(plan).find("deadlocks"), std::string::npos);  // against the stream's order
+  EXPECT_NE(complaint(plan).find("deadlocks"), std::string::npos);  // reverses the stream's order
   plan.classes[0].tasks[0].after = {5};
   EXPECT_NE(complaint(plan).find("comes after task 5"), std::string::npos);
   for (const int owner : {0, 1}) {
@@ -143,8 +143,8 @@ TEST(Plan, CollectivesInDifferentOrdersDeadlock) {
   EXPECT_EQ(complaint(plan), "");
 }
 
-// On a node at half speed kernels take twice as long; what is exchanged among them does not, nor
-// does a message.
+// On a node at half speed kernels take twice as long. Collectives between kernels and messages take
+// as long as elsewhere.
 TEST(Plan, ASlowNodeLengthensKernels) {
   Task task;
   task.cost = {{Category::forward, Origin::spec, 3},

@@ -14,8 +14,8 @@ Schedule placed(int ranks, int chunks, int directions, std::vector<int> rank_of_
   return schedule;
 }
 
-// As torch.distributed.pipelining writes actions: stage, letters and, of those that have one, the
-// micro-batch.
+// Actions are written as in torch.distributed.pipelining: stage, letters and, if an action has one,
+// the micro-batch.
 TEST(Schedule, ActionsAreWrittenAsTorchWritesThem) {
   EXPECT_EQ(to_string(Action{ActionKind::forward, 3, 1}), "3F1");
   EXPECT_EQ(to_string(Action{ActionKind::backward_input, 0, 12}), "0I12");
@@ -30,8 +30,8 @@ TEST(Schedule, ActionsAreWrittenAsTorchWritesThem) {
   EXPECT_FALSE(is_compute(ActionKind::unshard));
 }
 
-// Two chunks a rank, looped and as a V; Chimera's two pipelines (Li and Hoefler 2021, figure 3),
-// where a rank holds the stages of the mirrored one too.
+// Ranks have two chunks each, looped or as a V; or they run Chimera's two pipelines (Li and Hoefler
+// 2021, figure 3), where a rank also holds stages of the mirrored one.
 TEST(Schedule, RanksHoldTheStagesOfEveryDirection) {
   EXPECT_EQ(held_stages(placed(2, 2, 1, {0, 1, 0, 1})), (HeldStages{{0, 2}, {1, 3}}));
   EXPECT_EQ(held_stages(placed(2, 2, 1, {0, 1, 0, 1})), looped_stages(2, 2));
@@ -39,8 +39,8 @@ TEST(Schedule, RanksHoldTheStagesOfEveryDirection) {
   EXPECT_EQ(held_stages(placed(2, 2, 2, {0, 1, 1, 0})), (HeldStages{{0, 1}, {1, 0}}));
 }
 
-// As many micro-batches end in the window as are under way at once, p, in no iteration more than
-// that takes; those behind it are enough for the drain of p - 1.
+// The window is the fewest iterations in which p micro-batches end, where p are in flight at once;
+// the iterations after it suffice to drain p - 1.
 TEST(SteadyWindow, LiesBetweenFillAndDrain) {
   for (int ranks = 1; ranks <= 9; ++ranks) {
     for (int microbatches = 1; microbatches <= 9; ++microbatches) {

@@ -16,8 +16,9 @@ TEST(StateShares, AreEvenUnlessSaid) {
   EXPECT_EQ(uneven_ring_factor(job, 0), 1);
 }
 
-// Three quarters on the first pool: 1.5 and 0.5 of the mean. The busiest link of a ring of four
-// carries all but the smallest share, 7/8, where it carried 3/4.
+// The first pool holds three quarters of the state: its ranks hold 1.5 times the mean, those of the
+// second 0.5 times. The busiest link of a ring of four carries all but the smallest share, 7/8
+// instead of 3/4.
 TEST(StateShares, ByHand) {
   Job job = pool_job(PoolAxis::dp);
   job.layout.state_of_pool = {3, 1};
@@ -27,7 +28,7 @@ TEST(StateShares, ByHand) {
   EXPECT_DOUBLE_EQ(uneven_ring_factor(job, 0), (7.0 / 8) / (3.0 / 4));
 }
 
-// A stage on nodes of one kind shares its state evenly, to the bit.
+// A stage on nodes of one kind divides its state into exactly equal shares.
 TEST(StateShares, OfOneKindAreEven) {
   Job job = pool_job(PoolAxis::pp);
   job.layout.state_of_pool = {0.7, 0.1};

@@ -12,10 +12,10 @@ TEST(StepWorkers, ReplicasAreWorkersUnlessTheyWaitInPasses) {
   EXPECT_EQ(step_workers(layout), 16);
   layout.sharding = Sharding::zero3;
   EXPECT_EQ(step_workers(layout), 1) << "one copy of the weights";
-  layout.shard_ranks = 8;  // of equal tp: four replicas of two ranks of cp
+  layout.shard_ranks = 8;  // four replicas of two cp ranks each
   EXPECT_EQ(replicas_of_worker(layout), 4);
   EXPECT_EQ(step_workers(layout), 4);
-  layout.shard_ranks = 1;  // half a replica's
+  layout.shard_ranks = 1;  // half of a replica
   EXPECT_EQ(step_workers(layout), 16);
 }
 

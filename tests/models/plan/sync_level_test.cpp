@@ -21,8 +21,8 @@ TEST(SyncLevel, TheMeanStepHasAllLevels) {
   EXPECT_DOUBLE_EQ(mean_step({}, {}, 2).all_s, 2);
 }
 
-// Of four islands one is late, and stops halfway: of 10 steps of 2 s it does not do 5, and of the
-// next period not the first 5.
+// One of four islands is late and stops halfway: it misses 5 of 10 steps of 2 s, and the first 5 of
+// the next period.
 TEST(SyncLevel, StepsInVainCountForNothing) {
   const SyncLevel level{.every_steps = 10, .delay_steps = 5};
   const SyncSeconds seconds{.exposed_s = 1, .wait_s = 2, .saved_s = 10.0 / 4, .late = 0.25};
@@ -51,8 +51,8 @@ TEST(SyncLevel, NeighboursAreThoseOfTheGraph) {
   EXPECT_EQ(outer_state_bytes_per_parameter({.pattern = SyncPattern::none}), 0);
 }
 
-// Nobody waits for an exchange at random times, but the queue of those that links cannot carry in
-// the steps between two of them.
+// Steps wait for exchanges at random times only if links cannot carry them in the steps between two
+// exchanges, so that they queue.
 TEST(SyncLevel, ExchangesAtRandomTimesAreNotFreeOfTheirLinks) {
   SyncLevel level{.every_steps = 10, .delay_steps = 2};
   EXPECT_EQ(exposed_seconds(level, 5, 1), 3);
@@ -64,7 +64,7 @@ TEST(SyncLevel, ExchangesAtRandomTimesAreNotFreeOfTheirLinks) {
   EXPECT_EQ(exposed_seconds(level, 10, 1), 0);
 }
 
-// Each level alone is hidden, but both take 0.8 of the time of the one stream that they go on.
+// Each level alone would be hidden, but each takes 0.8 of the time of the stream that they share.
 TEST(SyncLevel, LevelsShareTheirLinks) {
   const std::vector<SyncLevel> levels = {{.over = "node", .every_steps = 10, .delay_steps = 10},
                                          {.over = "site", .every_steps = 100, .delay_steps = 100}};

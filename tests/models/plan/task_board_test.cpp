@@ -8,7 +8,7 @@
 namespace windtunnel {
 namespace {
 
-// Writes down what the board asks for.
+// Records the calls of the board.
 struct Listener {
   std::vector<std::string> heard;
 
@@ -69,7 +69,7 @@ struct Board {
 TEST(TaskBoard, WakesWhatIsReadyAndWhatFollows) {
   const Plan plan = two_messages(StreamOrder::in_order);
   Board run(plan);
-  // The second receive is ready as well, but its stream has not come to it.
+  // The second receive is ready too, but its stream has not reached it.
   EXPECT_EQ(run.listener.since(), (Heard{"wake 1.0", "wake 0.0"}));
   run.board.end({0, 0});
   run.board.settle();

@@ -26,7 +26,7 @@ NetworkParts parts_of(const Cluster& cluster, int ports) {
   return network_parts(cluster, kit_of(ports), cluster.nodes);
 }
 
-// In t tiers of full bisection there are (2 t - 1) n / k switches and t n cables.
+// t tiers of full bisection have (2 t - 1) n / k switches and t n cables.
 TEST(NetworkParts, FullBisectionByTiers) {
   for (const auto& [nodes, switches, cables] :
        {std::tuple{8, 1, 64}, std::tuple{256, 3 * 2048 / 64, 2 * 2048},
@@ -37,7 +37,7 @@ TEST(NetworkParts, FullBisectionByTiers) {
   }
 }
 
-// Networks whose parts were published: a zone of Fire-Flyer 2 has 800 ports of 40-port switches in
+// These networks' parts were published: a zone of Fire-Flyer 2 has 800 ports on 40-port switches in
 // two layers, 20 spines and 40 leaves (arXiv 2408.14158); four units of a DGX SuperPOD H100 have 32
 // leaves and 16 spines (RA-11333-001).
 TEST(NetworkParts, PublishedTrees) {
@@ -49,8 +49,8 @@ TEST(NetworkParts, PublishedTrees) {
   EXPECT_EQ(pod.cables, 2048);
 }
 
-// 32,768 GPUs in domains of 256 that share a rail in two tiers, or in one: what joins the rails of
-// the others falls away (arXiv 2307.12169).
+// 32,768 GPUs are in domains of 256, whose rails have two tiers, or one: a rail-only network has no
+// switches between rails (arXiv 2307.12169).
 TEST(NetworkParts, RailsAloneLeaveTheirSpinesOut) {
   const NetworkParts joined = parts_of(cluster_of(Topology::rail_fat_tree, 128, 256), 64);
   const NetworkParts alone = parts_of(cluster_of(Topology::rail_only, 128, 256), 64);
@@ -96,8 +96,8 @@ Cluster random_tree(RandomStream& random) {
   return cluster;
 }
 
-// Both ends of a cable are plugged into a NIC or a port; every NIC has one. More nodes need no
-// fewer parts, and thinner uplinks no more of them.
+// Each end of a cable is plugged into a NIC or a switch port, and every NIC has a cable. More nodes
+// never need fewer parts, and thinner uplinks never more.
 TEST(NetworkParts, EveryCableHasItsPorts) {
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     RandomStream random(seed, RandomPurpose::test, 31);
@@ -126,7 +126,7 @@ TEST(NetworkParts, RailsAloneCostNoMoreButForASwitchOfEachTier) {
       const auto usd = [&](Topology topology) {
         return network_usd(parts_of(cluster_of(topology, nodes, 8, pod), 64), kit);
       };
-      // By no more than a switch of each tier that is not full.
+      // The excess is a partly used switch in each tier at most.
       EXPECT_LE(usd(Topology::rail_only), usd(Topology::rail_fat_tree) + 3 * kit.switch_usd.value)
           << nodes << " " << pod;
     }

@@ -16,7 +16,8 @@ RowLoad training() {
           .phases = {{.share = 0.8, .W = 4850}, {.share = 0.2, .W = 2500}}};
 }
 
-// Peaks of training add up: what fits is the limit over the peak, 3 % at POLCA's 97 %.
+// Peaks of training coincide: the servers that fit are the limit over the peak, 3 % more at POLCA's
+// 97 %.
 TEST(Oversubscription, TrainingHasTheHeadroomOfItsPeak) {
   const RowReport fits = oversubscribed(training(), 40, 0.03);
   EXPECT_NEAR(fits.fitting, 5000 / 4850.0, 1e-12);
@@ -29,15 +30,15 @@ TEST(Oversubscription, TrainingHasTheHeadroomOfItsPeak) {
   EXPECT_NEAR(more.slowdown, 0.8 / clock + 0.2, 1e-12);
 }
 
-// As much as a cap can take is not all.
+// Clocks can lower power only so far, so that some additions exceed the limit.
 TEST(Oversubscription, NoClockHoldsEverything) {
   EXPECT_TRUE(oversubscribed(training(), 40, 2.3).holds);
   EXPECT_FALSE(oversubscribed(training(), 40, 2.4).holds);
 }
 
-// POLCA: a row of inference peaks at 79 % of what was planned for it, and takes 30 % more servers
-// with few and shallow caps. Its servers stand in their prompt phase, near the limit, for a part of
-// the time and draw less in the token phase: shares that give a row of 40 that peak.
+// POLCA: a row for inference peaks at 79 % of its planned power, and takes 30 % more servers with
+// few and shallow caps. Its servers draw nearly the limit in the prompt phase and less in the token
+// phase; these shares of time give a row of 40 servers that peak.
 RowLoad inference() {
   return {.limit_W = 6500,
           .base_W = 1900,
@@ -57,7 +58,8 @@ TEST(Oversubscription, InferenceTakesAThirdMoreAsPolcaSays) {
   EXPECT_GT(oversubscribed(in_step, 40, 0.3).slowdown, row.slowdown + 0.02);
 }
 
-// The more servers, the more is capped, the lower the clock and the slower the work.
+// The more servers are added, the more often they are capped, the lower the clock and the slower
+// the work.
 TEST(Oversubscription, IsMonotone) {
   for (int trial = 0; trial < 500; ++trial) {
     RandomStream random(3, RandomPurpose::test, trial);
@@ -87,7 +89,7 @@ TEST(Oversubscription, IsMonotone) {
   }
 }
 
-// Phases of a curve keep its energy.
+// Turning a power curve into phases preserves its energy.
 TEST(Oversubscription, PhasesKeepTheEnergy) {
   const PowerCurve curve = {{0, 100}, {2, 400}, {3, 50}, {7, 80}};
   double mean_W = 0;

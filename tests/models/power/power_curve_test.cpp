@@ -36,7 +36,7 @@ TEST(PowerCurve, ByHand) {
   sample.add(TaskKind::recv, Category::pp, 0, 9, 0);  // waits
   const PowerSpec spec = spec_of();
   const PowerCurve curve = sample.curve(spec);
-  // Idle, computing, both (at the limit), sending, idle.
+  // The phases are idle, computing, both (at the limit), sending, and idle.
   const double expected[][2] = {{0, 100}, {1, 700}, {3, 310}, {5, 100}};
   ASSERT_EQ(curve.size(), 4u);
   for (std::size_t i = 0; i < 4; ++i) {
@@ -59,13 +59,13 @@ TEST(PowerCurve, ATaskDrawsItsMean) {
   const Activity plain = task_activity(task, 4);
   EXPECT_DOUBLE_EQ(plain.computing, 0.5);
   EXPECT_DOUBLE_EQ(plain.communicating, 0.25);
-  // What a slow node adds is computing.
+  // Extra time on a slow node counts as computing.
   EXPECT_DOUBLE_EQ(task_activity(task, 8).computing, 0.75);
   task.kind = TaskKind::store;
   EXPECT_EQ(task_activity(task, 4).computing, 0);
 }
 
-// A sum is the sum, and its energy that of its parts, at any time and for any counts.
+// At any time the sum of curves is the sum of their powers, and its energy that of its parts.
 TEST(PowerCurve, EnergyOfASumIsThatOfItsParts) {
   const PowerSpec spec = spec_of();
   for (std::uint64_t seed = 0; seed < 200; ++seed) {

@@ -7,7 +7,8 @@
 namespace windtunnel {
 namespace {
 
-// Two nodes of two GPUs. Ranks 0 and 2 compute in [0, 4), ranks 1 and 3 in [from_s, from_s + 4).
+// A step on two nodes of two GPUs. Ranks 0 and 2 compute in [0, 4), ranks 1 and 3 in [from_s,
+// from_s + 4).
 struct Step {
   Cluster cluster;
   Plan plan;
@@ -42,7 +43,7 @@ PowerReport report_of(const Step& step) {
 
 TEST(PowerReport, ByHand) {
   PowerReport report = report_of(step_of(4, true));
-  EXPECT_NEAR(report.node.peak_W, 200 + 500 + 100, 1e-9);  // one GPU after the other
+  EXPECT_NEAR(report.node.peak_W, 200 + 500 + 100, 1e-9);  // the GPUs compute in turn
   EXPECT_NEAR(report.rack.peak_W, 1600, 1e-9);
   EXPECT_NEAR(report.cluster.peak_W, 1650, 1e-9);
   EXPECT_NEAR(report.cluster.least_W, 1650, 1e-9);
@@ -73,10 +74,10 @@ TEST(PowerReport, GpusIdleInWhatACampaignWaits) {
   CampaignReport campaign;
   campaign.wall_s.mean = 100;
   campaign.lost_s[static_cast<int>(Loss::restart)].mean = 20;
-  campaign.lost_s[static_cast<int>(Loss::redo)].mean = 30;  // computes
+  campaign.lost_s[static_cast<int>(Loss::redo)].mean = 30;  // repeated work computes
   campaign.job_days = {.mean = 2, .low = 1, .high = 3};
   add_campaign(report, campaign, step.cluster, 1);
-  const double mean_W = 0.8 * 1650 + 0.2 * 850 + 400;  // and a spare node
+  const double mean_W = 0.8 * 1650 + 0.2 * 850 + 400;  // one spare node
   EXPECT_NEAR(*report.campaign_W, mean_W, 1e-9);
   ASSERT_TRUE(report.run);
   EXPECT_NEAR(report.run->energy_J.mean, 2 * 86400 * 1.5 * mean_W, 1e-3);

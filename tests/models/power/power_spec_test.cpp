@@ -28,15 +28,16 @@ TEST(PowerSpec, TheClockUnderACapDrawsTheCap) {
   PowerSpec spec = spec_of(100, 700);
   const NodePower& node = spec.of_pool(0);
   spec.clock_power = 2;
-  spec.cap_W = 250;  // a quarter of the 600 W: half the clock, squared
+  spec.cap_W = 250;  // 150 W above idle of 600 W: half of the clock, squared
   EXPECT_DOUBLE_EQ(clock_under_cap(spec, node), 0.5);
   EXPECT_DOUBLE_EQ(gpu_watts(spec, node, 1), 250);
-  EXPECT_DOUBLE_EQ(gpu_watts(spec, node, 0.1), 160);  // troughs stay as they are
+  EXPECT_DOUBLE_EQ(gpu_watts(spec, node, 0.1), 160);  // troughs stay unchanged
   spec.cap_W = 800;
   EXPECT_EQ(clock_under_cap(spec, node), 1);
 }
 
-// Each number that is unsure goes to both of its ends, alone; GPUs idle below limit and cap.
+// Each uncertain number takes both of its ends, one number at a time; GPUs' idle power stays below
+// limit and cap.
 TEST(PowerSpec, VariantsMoveOneNumberEach) {
   PowerSpec spec = spec_of(100, 700);
   EXPECT_TRUE(power_variants(spec).empty());

@@ -1,4 +1,4 @@
-// Watts of an invented machine.
+// Power figures of an invented machine.
 #pragma once
 
 #include "models/base/origin.hpp"

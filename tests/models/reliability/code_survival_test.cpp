@@ -27,12 +27,12 @@ double job_survival(int groups, int members, int tolerated, double loss) {
   return std::exp(groups * std::log1p(-lost));
 }
 
-// GEMINI (Wang et al., SOSP 2023, section 4): `copies` copies over `nodes` nodes after `lost`
-// losses, the lower bound that the paper gives where m divides N: 1 below `copies` losses, else
-// max(0, 1 - N C(N-m, j-m) / (m C(N, j))).
+// The lower bound of GEMINI (Wang et al., SOSP 2023, section 4) on recovery with m = `copies`
+// copies over N = `nodes` nodes, if m divides N and j = `lost` nodes are lost: 1 below m losses,
+// else max(0, 1 - N C(N-m, j-m) / (m C(N, j))).
 double gemini_recovery_bound(int nodes, int copies, int lost) {
   if (lost < copies) return 1;
-  // C(N-m, j-m) / C(N, j): that m given nodes are among the j lost ones.
+  // C(N-m, j-m) / C(N, j) is the probability that m given nodes are among the j lost ones.
   double all_lost = 1;
   for (int i = 0; i < copies; ++i) {
     all_lost *= static_cast<double>(lost - i) / (nodes - i);
@@ -40,8 +40,8 @@ double gemini_recovery_bound(int nodes, int copies, int lost) {
   return std::max(0.0, 1 - all_lost * nodes / copies);
 }
 
-// Whether every group of the lost set (bit i: node i) loses at most `tolerated`; nodes left over
-// belong to the last group.
+// Whether every group survives the set of lost nodes (bit i: node i), losing at most `tolerated`
+// each; nodes left over belong to the last group.
 bool survives_set(std::uint32_t lost, int nodes, int members, int tolerated) {
   const int groups = std::max(1, nodes / members);
   std::vector<int> losses(groups);
@@ -62,7 +62,7 @@ TEST(CodeSurvival, OneGroupAgreesWithTheEnumerationOfAllSubsets) {
           const double chance = std::pow(loss, lost) * std::pow(1 - loss, members - lost);
           (lost <= tolerated ? survival : beyond) += chance;
         }
-        // Relative to each, the small one of loss as well.
+        // Both must be exact relative to their size, even if the loss is tiny.
         EXPECT_NEAR(group_survival(members, tolerated, loss), survival, 1e-12 * survival);
         EXPECT_NEAR(group_loss(members, tolerated, loss), beyond, 1e-12 * beyond);
       }
@@ -71,8 +71,9 @@ TEST(CodeSurvival, OneGroupAgreesWithTheEnumerationOfAllSubsets) {
 }
 
 TEST(CodeSurvival, AllGroups) {
-  // 1024 groups of 8 + 2 whose nodes are lost with probability 1e-6: C(10,3) q^3 is the first term
-  // and 1 - 7 q * 3 / 4 the ratio to the sum, so 1 - survival is 1024 * 120 * 1e-18.
+  // Each of 1024 groups of 8 + 2 loses a node with probability q = 1e-6. The first term of a
+  // group's loss is C(10,3) q^3, and the sum is 1 - 7 q * 3 / 4 times that, so that 1 - survival is
+  // 1024 * 120 * 1e-18.
   EXPECT_NEAR(group_loss(10, 2, 1e-6) / (120e-18 * (1 - 7e-6 * 3 / 4)), 1, 1e-10);
   EXPECT_NEAR(job_survival(1024, 10, 2, 1e-6), 1 - 1024 * 120e-18, 1e-15);
   EXPECT_DOUBLE_EQ(job_survival(3, 2, 1, 0.9), std::pow(1 - 0.81, 3));
@@ -82,7 +83,8 @@ TEST(CodeSurvival, AllGroups) {
 
 TEST(CodeSurvival, NodesOutliveTheirWeibullLaw) {
   EXPECT_DOUBLE_EQ(node_survival(3, 2, 1), std::exp(-1.5));
-  // The mean life is the integral of survival, whatever the shape: trapezoids in u, t = u^4.
+  // For any shape the mean life is the integral of the survival function, here by trapezoids in u
+  // with t = u^4.
   for (const double shape : {0.6, 1.0, 2.0}) {
     double mean_s = 0;
     const double step = 1e-3;
@@ -114,7 +116,7 @@ TEST(CodeSurvival, FixedLossesAgreeWithTheEnumerationOfAllSets) {
   }
 }
 
-// Pairs: C(N/2, j) 2^j / C(N, j), as prod_i (1 - i / (N - i)).
+// Pairs survive with probability C(N/2, j) 2^j / C(N, j), here as prod_i (1 - i / (N - i)).
 double pairs_survive(int nodes, int lost) {
   double survival = 1;
   for (int i = 0; i < lost; ++i) survival *= 1 - static_cast<double>(i) / (nodes - i);
@@ -125,7 +127,7 @@ TEST(CodeSurvival, PairsInClosedForm) {
   for (const int lost : {0, 1, 2, 3, 8, 9}) {
     EXPECT_NEAR(survival_after_losses(16, 2, 1, lost), pairs_survive(16, lost), 1e-14) << lost;
   }
-  // A whole cluster, also where the number of sets is beyond any floating-point number.
+  // A large cluster is exact too, although the number of sets exceeds any floating-point number.
   for (const int lost : {2, 100, 500, 2000}) {
     const double expected = pairs_survive(16384, lost);
     EXPECT_NEAR(survival_after_losses(16384, 2, 1, lost) / expected, 1, 1e-11) << lost;
@@ -133,8 +135,8 @@ TEST(CodeSurvival, PairsInClosedForm) {
 }
 
 TEST(CodeSurvival, GeminiOfSixteenNodes) {
-  // GEMINI (SOSP 2023), two copies over 16 nodes: 93.3 % after two losses, 80.0 % after three. The
-  // bound is exact there: no three losses hold two lost pairs.
+  // GEMINI (SOSP 2023) states 93.3 % after two losses and 80.0 % after three, with two copies over
+  // 16 nodes. The bound is exact there, because three losses cannot contain two lost pairs.
   EXPECT_NEAR(survival_after_losses(16, 2, 1, 2), 0.9333, 5e-5);
   EXPECT_NEAR(survival_after_losses(16, 2, 1, 3), 0.8000, 5e-5);
   EXPECT_EQ(gemini_recovery_bound(16, 2, 1), 1);
@@ -148,7 +150,7 @@ TEST(CodeSurvival, GeminiOfSixteenNodes) {
   }
 }
 
-// Share of `samples` random draws that survive, with four standard errors.
+// The share of random draws that survive, and four standard errors of it.
 struct Sampled {
   double share;
   double error;
@@ -162,7 +164,7 @@ Sampled sample(int samples, Survives one_survives) {
 }
 
 TEST(CodeSurvival, AgreesWithRandomLosses) {
-  // 25 groups of 8 + 2 and 6 nodes left over, in the last group.
+  // The nodes form 25 groups of 8 + 2; 6 nodes left over are in the last group.
   constexpr int kNodes = 256;
   constexpr int kMembers = 10;
   constexpr int kTolerated = 2;

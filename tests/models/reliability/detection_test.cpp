@@ -26,14 +26,14 @@ TEST(Detection, TheFirstThatSeesIt) {
   EXPECT_TRUE(std::isinf(detection_s({.timeout_s = 0}, FailureKind::node)));
 }
 
-// The mean over the moment of death, of the time until `misses` heartbeats in a row did not come.
+// Averages, over the moment of death, the time until `misses` heartbeats in a row are missing.
 TEST(Detection, HeartbeatsByEnumeration) {
   const double interval = 10;
   for (const int misses : {1, 2, 5}) {
     double sum = 0;
     const int steps = 1000;
     for (int i = 0; i < steps; ++i) {
-      const double died = interval * (i + 0.5) / steps;  // after the last heartbeat, at 0
+      const double died = interval * (i + 0.5) / steps;  // after the last heartbeat at 0
       sum += misses * interval - died;
     }
     const Detection detection{.heartbeat_s = interval, .misses = misses, .timeout_s = 0};

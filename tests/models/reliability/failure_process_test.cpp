@@ -28,9 +28,9 @@ FailureClass with_shape(double shape) {
   return result;
 }
 
-// A job of 4 nodes fails every 100 s on average. Stationary streams have that mean count over any
-// length; one that starts with a whole gap would have, within 20 s, twice as many for shape 0.7 and
-// a sixth for shape 2.
+// A job of 4 nodes fails every 100 s on average. Stationary streams have that mean count in any
+// period. A stream that began with a whole gap would have, within 20 s, twice as many failures for
+// shape 0.7 and a sixth for shape 2.
 TEST(FailureProcess, MeanCountIsRateTimesNodesTimesTime) {
   constexpr int kStreams = 40000;
   for (const double shape : {1.0, 0.7, 2.0}) {
@@ -51,8 +51,8 @@ TEST(FailureProcess, MeanCountIsRateTimesNodesTimesTime) {
 }
 
 TEST(FailureProcess, GapsBelowShapeOneCluster) {
-  // Variance of the count over its mean: 1 for exponential gaps, the squared coefficient of
-  // variation of the gaps in the long run for others (Cox 1962): 2.14 for shape 0.7.
+  // The variance of the count over its mean is 1 for exponential gaps. For others it tends to the
+  // squared coefficient of variation of the gaps (Cox 1962): 2.14 for shape 0.7.
   double sum = 0;
   double squares = 0;
   constexpr int kStreams = 4000;
@@ -74,9 +74,9 @@ FailureClass with_gaps(std::vector<double> gaps_s) {
   return result;
 }
 
-// Recorded gaps keep their shape at another rate, and start in the middle of a gap as likely as it
-// is long: of gaps of 1 and 3 (mean 2, scaled by 50 to 100 s) three quarters of the first arrivals
-// end a long one, and the residual's mean is E[X^2] / 2 E[X] = 125 s.
+// Recorded gaps keep their shape at another rate. A start falls into a gap with a probability
+// proportional to its length: with gaps of 1 and 3 (mean 2, scaled to 50 and 150 s) three quarters
+// of the first arrivals end a long gap, and the residual's mean is E[X^2] / 2 E[X] = 125 s.
 TEST(FailureProcess, RecordedGapsAreScaledAndStationary) {
   const FailureClass recorded = with_gaps({3, 1, 3, 1});
   constexpr int kStreams = 40000;
@@ -114,10 +114,10 @@ TEST(FailureProcess, TheDailyCycleIsInvertedExactly) {
     ASSERT_NEAR(operational_time_s(at_s, to_s, amplitude), for_s, 1e-12 * for_s + 1e-8);
   }
   EXPECT_EQ(wall_time_s(5, 7, 0), 12);
-  EXPECT_NEAR(wall_time_s(3600, 86400, 0.7), 90000, 1e-9);  // whole days give as much as they last
+  EXPECT_NEAR(wall_time_s(3600, 86400, 0.7), 90000, 1e-9);  // over whole days the sine cancels
 }
 
-// Between 0 h and 12 h the sine gives 2/pi of its amplitude on average, and takes it back by 24 h.
+// From 0 h to 12 h the sine adds 2/pi of its amplitude on average; until 24 h it subtracts as much.
 TEST(FailureProcess, ArrivalsFollowTheDay) {
   for (const double shape : {1.0, 0.7}) {
     FailureClass daily = with_shape(shape);
@@ -145,7 +145,8 @@ TEST(FailureProcess, SpeedChangesTheMeanAndStopsTheStream) {
     constexpr int kStreams = 2000;
     for (int i = 0; i < kStreams; ++i) {
       ArrivalStream stream(changing, 4, 1, i);
-      // Twice as fast for a day, halted for ten, as it was for a day.
+      // The stream runs at twice its rate for a day, stops for ten days, and runs at its rate for a
+      // day.
       stream.set_speed(0, 2);
       for (; stream.next_s() < 86400; stream.advance()) ++early;
       stream.set_speed(86400, 0);
@@ -183,7 +184,8 @@ TEST(FailureProcess, TheRateGrowsFasterThanTheJob) {
   EXPECT_EQ(job_rate_per_s(shared, 100), 405);
 }
 
-// Draws of before these existed stay: the first arrivals of seed 1.
+// Laws that were added later must not change the draws of earlier ones: the first arrivals of seed
+// 1 stay.
 TEST(FailureProcess, OldDrawsStay) {
   const FailureClass memoryless = with_shape(1);
   EXPECT_DOUBLE_EQ(ArrivalStream(memoryless, 4, 1, 0).next_s(), 66.807437309800392);
@@ -318,8 +320,8 @@ TEST(FailureProcess, WhatCannotBeIsAnError) {
   }
 }
 
-// Of four nodes two are taken at 100 s and, one of them given again at 160, three at 300: who was
-// away first is replaced first.
+// Two of four nodes are taken at 100 s, one is returned at 160 s, three are taken at 300 s: the
+// node that has been away longest is replaced first.
 TEST(FailureProcess, CapacityIsWhatItTakesAndUntilWhen) {
   const auto of = [](double notice_s) {
     FailureClass result;
@@ -333,7 +335,7 @@ TEST(FailureProcess, CapacityIsWhatItTakesAndUntilWhen) {
   for (const TakenNodes& taken : at_once.taken) until_s.push_back(taken.until_s);
   EXPECT_EQ(until_s, (std::vector<std::vector<double>>{{160, 400}, {400, 400, 400}, {kInfinity}}));
   EXPECT_NEAR(mean_batch(at_once), 2, 1e-12);
-  // A notice is to nodes that are there: not before 0, 160 and 400.
+  // Notice can be given only to nodes that are there, which is not before 0, 160 and 400.
   EXPECT_EQ(of(120).trace_s, (std::vector<double>{0, 180, 400}));
   EXPECT_EQ(of(120).taken[2].from_s, 500);
   check_failure_class(of(120));

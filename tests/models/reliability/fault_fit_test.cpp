@@ -25,7 +25,7 @@ void expect_within(const FittedValue& fitted) {
   EXPECT_GT(fitted.high, fitted.value);
 }
 
-// What was published of the trace, or counted in it by other means.
+// Expected values were published for the trace, or counted in it independently.
 TEST(FaultFit, InfiniteHbdIsAsItIsKnown) {
   const FaultFit fit = fit_faults(infinitehbd());
   EXPECT_EQ(fit.faults, 584);
@@ -34,7 +34,7 @@ TEST(FaultFit, InfiniteHbdIsAsItIsKnown) {
   EXPECT_NEAR(fit.gap_shape.value, 0.62, 0.005);
   EXPECT_NEAR(fit.gap_mean_s.value / kHour_s, 14.2, 0.05);
   EXPECT_DOUBLE_EQ(fit.zero_gap_share, 55 / 583.0);
-  const std::vector<int> events = {499, 20, 5, 2, 0, 1, 0, 2};  // by size
+  const std::vector<int> events = {499, 20, 5, 2, 0, 1, 0, 2};  // events by number of faults
   ASSERT_EQ(fit.batch_shares.size(), events.size());
   for (std::size_t i = 0; i < events.size(); ++i) {
     EXPECT_NEAR(fit.batch_shares[i], events[i] / 529.0, 1e-12) << i + 1;
@@ -56,11 +56,11 @@ TEST(FaultFit, InfiniteHbdIsAsItIsKnown) {
   expect_within(fit.repair_lognormal_median_s);
   expect_within(fit.repair_lognormal_sigma);
   expect_within(fit.frailty_variance);
-  // Faults per node spread far beyond Poisson's: 0 is not in the interval.
+  // Faults per node spread far more than Poisson's law allows, so that the interval excludes 0.
   EXPECT_GT(fit.frailty_variance.low, 0.5);
 }
 
-// The numbers of a file of one number per line, comments aside.
+// Reads a file of one number per line, without its comments.
 std::vector<double> series(const std::string& path) {
   std::istringstream text(read_file(WINDTUNNEL_SOURCE_DIR "/scenarios/library/" + path));
   std::vector<double> values;
@@ -70,7 +70,7 @@ std::vector<double> series(const std::string& path) {
   return values;
 }
 
-// The test's trace and the library's two columns of it are the same.
+// The trace of the tests and the two columns of it in the library agree.
 TEST(FaultFit, InfiniteHbdIsInStepWithTheLibrary) {
   const FaultLog log = infinitehbd();
   const std::vector<double> starts_h = series("arrivals/infinitehbd.csv");
@@ -83,9 +83,9 @@ TEST(FaultFit, InfiniteHbdIsInStepWithTheLibrary) {
   }
 }
 
-// What makes the fit's parameters must come out of it, and the intervals must hold the truth as
-// often as they say: of 200 logs 190 +- 3 standard deviations of 3.1. Streams are stationary, and
-// the class has all that a fit looks for.
+// A fit of simulated logs must return the parameters of the simulation, and 95 % intervals must
+// hold them: in 190 of 200 logs, +- 3 standard deviations of 3.1. Streams are stationary, and the
+// class has everything that a fit estimates.
 TEST(FaultFit, IntervalsHoldTheTruth) {
   FailureClass truth;
   truth.rate_per_node_s = 5 * kPer1000NodeDays;
@@ -118,11 +118,11 @@ TEST(FaultFit, IntervalsHoldTheTruth) {
     EXPECT_GE(held, 180);
     EXPECT_LE(held, 199);
   }
-  EXPECT_EQ(gap, kLogs);  // the log's own mean, but for its two ends
+  EXPECT_EQ(gap, kLogs);  // the log's own mean, less its two ends
 }
 
-// The rate's interval is for streams that come in bursts: Poisson's own would hold the truth in
-// two thirds of the logs of shape 0.6.
+// The interval of the rate allows for bursts: Poisson's interval would hold the truth in two thirds
+// of the logs of shape 0.6.
 TEST(FaultFit, TheRateOfBurstsIsLessCertain) {
   FailureClass bursts;
   bursts.rate_per_node_s = 5 * kPer1000NodeDays;
@@ -139,7 +139,7 @@ TEST(FaultFit, TheRateOfBurstsIsLessCertain) {
     const double half = 1.96 / std::sqrt(fit.faults) * rate.value;
     poisson += std::abs(rate.value - faults_per_node_s) <= half;
   }
-  EXPECT_GE(held, 170);  // the dispersion is itself an estimate from some 20 windows
+  EXPECT_GE(held, 170);  // the dispersion is itself estimated, from some 20 windows
   EXPECT_LE(poisson, 150);
 }
 
@@ -147,7 +147,7 @@ TEST(FaultFit, EvenFaultsHaveTheExactPoissonInterval) {
   FaultLog log{"even", 1, 30 * kDay_s, {}};
   for (int i = 0; i < 10; ++i) log.faults.push_back({(1.5 + 3 * i) * kDay_s, 0, 0, ""});
   const FaultFit fit = fit_faults(log);
-  // Garwood's interval of a count of 10: 4.7954 to 18.3904.
+  // Garwood's interval for a count of 10 is 4.7954 to 18.3904.
   EXPECT_NEAR(fit.rate_per_node_s.low * log.span_s, 4.7954, 1e-4);
   EXPECT_NEAR(fit.rate_per_node_s.high * log.span_s, 18.3904, 1e-4);
   EXPECT_EQ(fit.dispersion, 1);
@@ -157,8 +157,9 @@ TEST(FaultFit, EvenFaultsHaveTheExactPoissonInterval) {
   EXPECT_NEAR(fit.faults_in_batches.high, 1 - std::pow(0.025, 0.1), 1e-12);
 }
 
-// Faults per node of 3, 1, 0 with no repairs: l'(v) = 0 has, for counts c of mean m = 4/3, the root
-// of sum_{j < c} j/(1 + v j) + N (ln(1 + v m)/v^2 - (m + 1/v) m/(1 + v m)), found here by halving.
+// Nodes have 3, 1 and 0 faults and no repairs. The likelihood's derivative l'(v) = 0, for counts c
+// with mean m = 4/3, has the root of sum_{j < c} j/(1 + v j) + N (ln(1 + v m)/v^2 - (m + 1/v) m/(1
+// + v m)), found here by bisection.
 TEST(FaultFit, FrailtyIsTheNegativeBinomialsMaximum) {
   FaultLog log{"three", 3, 100, {}};
   for (const int node : {0, 1, 0, 0}) {
@@ -178,7 +179,7 @@ TEST(FaultFit, FrailtyIsTheNegativeBinomialsMaximum) {
     (slope(middle) > 0 ? low : high) = middle;
   }
   EXPECT_NEAR(fit_faults(log).frailty_variance.value, low, 1e-6);
-  EXPECT_EQ(fit_faults(log).frailty_variance.low, 0);  // four faults prove no lemon
+  EXPECT_EQ(fit_faults(log).frailty_variance.low, 0);  // four faults are too few to prove frailty
 }
 
 TEST(FaultFit, ANodeThatIsDownTwiceIsDownOnce) {
@@ -186,7 +187,7 @@ TEST(FaultFit, ANodeThatIsDownTwiceIsDownOnce) {
   log.faults = {{0, 20, 1, ""}, {10, 20, 1, ""}, {20, 5, 2, ""}, {25, 5, 3, ""}, {90, 50, 0, ""}};
   const FaultFit fit = fit_faults(log);
   EXPECT_DOUBLE_EQ(fit.mean_nodes_down, (30 + 5 + 5 + 10) / 100.0);
-  EXPECT_EQ(fit.most_nodes_down, 2);  // node 2 is back when node 3 goes
+  EXPECT_EQ(fit.most_nodes_down, 2);  // node 2 is repaired when node 3 fails
   EXPECT_DOUBLE_EQ(fit.repair_mean_s, 20);
 }
 
@@ -197,7 +198,7 @@ TEST(FaultFit, ABatchIsOfDifferentNodes) {
                 {100, 1, -1, ""}, {200, 1, 5, ""}, {201.5, 1, 6, ""}};
   const FaultFit fit = fit_faults(log);
   ASSERT_EQ(fit.batch_shares.size(), 3U);
-  EXPECT_DOUBLE_EQ(fit.batch_shares[0], 3 / 5.0);  // node 4 twice, 5, 6
+  EXPECT_DOUBLE_EQ(fit.batch_shares[0], 3 / 5.0);  // nodes 4 (twice), 5 and 6 alone
   EXPECT_DOUBLE_EQ(fit.batch_shares[1], 1 / 5.0);
   EXPECT_DOUBLE_EQ(fit.batch_shares[2], 1 / 5.0);
   EXPECT_DOUBLE_EQ(fit.faults_in_batches.value, 5 / 9.0);
@@ -239,24 +240,24 @@ TEST(FaultFit, WhatCannotBeFittedIsAnError) {
             "days; give its length as --days");
 }
 
-// A watched time is as good as the gaps of a third fault.
+// With a stated length of the log a single fault gives a rate, where otherwise three are needed.
 TEST(FaultFit, OneFaultInAKnownTimeHasARate) {
   FaultLog log{"month", 10, 30 * kDay_s, {{5 * kDay_s, 0, 3, ""}}};
   const FaultFit fit = fit_faults(log);
   EXPECT_NEAR(fit.rate_per_node_s.value * 300 * kDay_s, 1, 1e-12);
-  EXPECT_NEAR(fit.rate_per_node_s.low * 300 * kDay_s, 0.0253, 1e-4);  // Poisson's of one
+  EXPECT_NEAR(fit.rate_per_node_s.low * 300 * kDay_s, 0.0253, 1e-4);  // Poisson, count of 1
   EXPECT_NEAR(fit.rate_per_node_s.high * 300 * kDay_s, 5.572, 1e-3);
   EXPECT_EQ(fit.gap_mean_s.high, 0);  // too few
   check_failure_class(fitted_class(log, fit));
-  log.watched_node_s = 100 * kDay_s;  // the nodes were idle for two thirds of it
+  log.watched_node_s = 100 * kDay_s;  // the nodes were in use for a third of it
   EXPECT_NEAR(fit_faults(log).rate_per_node_up_s / fit.rate_per_node_up_s, 3, 1e-9);
   log.faults.clear();
   EXPECT_EQ(error_of([&] { fit_faults(log); }),
             "a fit needs 1 fault or more; the log 'month' has 0");
 }
 
-// FT-HSDP (arXiv 2602.00277): 2.3e-3 failures per server-day at 4,096 servers, one in 18 min at
-// 12,288, where the rate per server would have given 51 min.
+// FT-HSDP (arXiv 2602.00277) reports 2.3e-3 failures per server-day at 4,096 servers, and one
+// failure in 18 min at 12,288, where that rate would give 51 min.
 TEST(FaultFit, FtHsdpFailsFasterThanItGrows) {
   FailureClass correlated;
   correlated.rate_per_node_s = 2.3e-3 / kDay_s;
@@ -268,8 +269,8 @@ TEST(FaultFit, FtHsdpFailsFasterThanItGrows) {
   EXPECT_NEAR(job_rate_per_s(correlated, 4096) * kDay_s, 2.3e-3 * 4096, 1e-9);
 }
 
-// Meta RSC-1 (HPCA'25): mean time to failure of all causes, and of infrastructure alone (6.5 per
-// 1000 node-days) as projected to larger jobs.
+// Meta RSC-1 (HPCA'25) states a mean time to failure for all causes, and one for infrastructure
+// only (6.5 per 1000 node-days), which it projects to larger jobs.
 TEST(FaultFit, MetaRscHasTwoRates) {
   const auto mttf_h = [](const FailureClass& failure_class, int gpus) {
     return 1 / job_rate_per_s(failure_class, gpus / 8) / kHour_s;
@@ -282,7 +283,7 @@ TEST(FaultFit, MetaRscHasTwoRates) {
   infrastructure.rate_per_node_s = 6.5 * kPer1000NodeDays;
   EXPECT_NEAR(mttf_h(infrastructure, 16384), 1.8, 0.05);
   EXPECT_NEAR(mttf_h(infrastructure, 131072), 0.23, 0.005);
-  // The other way round neither holds.
+  // Each statement fails with the other rate.
   EXPECT_GT(mttf_h(infrastructure, 1024), 2 * 7.9);
   EXPECT_LT(mttf_h(all_causes, 16384), 1.8 / 2);
 }

@@ -37,7 +37,8 @@ Spread spread_of(const std::vector<FaultFit>& fits, Value value) {
   return result;
 }
 
-// The class fitted on the trace, simulated as long as the trace is, and fitted again.
+// Simulates the class that was fitted to the trace, for the trace's length, and fits the result
+// again.
 TEST(FaultSimulation, InfiniteHbdComesBack) {
   const FaultLog log =
       read_fault_logs(WINDTUNNEL_SOURCE_DIR "/tests/data/infinitehbd_faults.csv").at(0);
@@ -73,7 +74,7 @@ TEST(FaultSimulation, InfiniteHbdComesBack) {
   EXPECT_NEAR(five.mean, trace.nodes_with_five, 4);
 }
 
-// Alternating renewal: each node is up for 10 days on average, then down for one.
+// In an alternating renewal process each node is up for 10 days on average, then down for one.
 TEST(FaultSimulation, NodesInRepairDoNotFail) {
   const FailureClass failure_class = node_class();
   double faults = 0;
@@ -87,7 +88,8 @@ TEST(FaultSimulation, NodesInRepairDoNotFail) {
       back_s[fault.node] = fault.start_s + fault.repair_s;
     }
   }
-  // In 200 days 200 / 11 cycles, and a little more as all are up at the start: by (1 / 11)^2 / 2.
+  // A node has 200 / 11 cycles in 200 days, and (1 / 11)^2 / 2 more, because all nodes are up at
+  // the start.
   const double expected = 50 * (200.0 / 11 + 1 / 242.0);
   EXPECT_NEAR(faults, expected, 4 * std::sqrt(expected / kLogs));
 }
@@ -122,7 +124,7 @@ TEST(FaultSimulation, ARecordIsReplayed) {
     EXPECT_EQ(log.faults[i].node, recorded.trace_nodes[i]);
   }
   EXPECT_THROW(simulate_faults({recorded}, 3, 15, 1, 0), Error);
-  recorded.notice_s = 120;  // a provider takes them
+  recorded.notice_s = 120;  // nodes that a provider takes back are no faults
   EXPECT_TRUE(simulate_faults({recorded}, 8, 15, 1, 0).faults.empty());
 }
 

@@ -5,9 +5,9 @@
 namespace windtunnel {
 namespace {
 
-// By hand: x^7 * x = x^8 = x^4 + x^3 + x^2 + 1 in this field, (x + 1)(x^2 + x + 1) = x^3 + 1
-// without carries. 2 generates it (H. P. Anvin, "The mathematics of RAID-6", section 2): its powers
-// are all 255 numbers but 0.
+// In this field x^7 * x = x^8 = x^4 + x^3 + x^2 + 1, and (x + 1)(x^2 + x + 1) = x^3 + 1 without
+// carries. 2 generates the field (H. P. Anvin, "The mathematics of RAID-6", section 2): its powers
+// are all 255 numbers except 0.
 TEST(Galois, IsTheFieldOfRaid6) {
   EXPECT_EQ(gf_multiply(0x80, 2), 0x1d);
   EXPECT_EQ(gf_multiply(3, 7), 9);
@@ -23,7 +23,7 @@ TEST(Galois, IsTheFieldOfRaid6) {
   EXPECT_FALSE(seen[0]);
 }
 
-// Whatever two of 4 + 2 blocks are lost, the four left give them back.
+// Any four of 4 + 2 blocks restore all six.
 TEST(Galois, AnyKOfTheBlocksGiveBackAll) {
   constexpr int kData = 4;
   constexpr int kParity = 2;

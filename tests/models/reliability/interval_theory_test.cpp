@@ -13,10 +13,11 @@
 namespace windtunnel {
 namespace {
 
-// Finds the best near interval for this far_every.
+// Finds the best near interval for a given far_every.
 TwoLevelIntervals best_near(const TwoLevels& levels, int far_every) {
-  // It is below the mean time between failures (exact_interval_s is), the period below a few of
-  // those that go back to its start. Log scale: over it the costs are close to a parabola.
+  // The near interval is below the mean time between failures (exact_interval_s is), and the far
+  // period below four times that of far failures. In the logarithm of the interval the cost is
+  // nearly a parabola.
   const double mtbf_s = 1 / (1 / levels.near_mtbf_s + 1 / levels.far_mtbf_s);
   const double most_s = std::min(mtbf_s, 4 * levels.far_mtbf_s / far_every);
   const double least_s =
@@ -27,7 +28,7 @@ TwoLevelIntervals best_near(const TwoLevels& levels, int far_every) {
     const double spent_s = period_s(levels, {near_s, far_every});
     return std::isfinite(spent_s) ? std::log(spent_s / (near_s * far_every)) : 1e300;
   };
-  constexpr int kBits = 26;  // half of those of a double: as close as a minimum can be told
+  constexpr int kBits = 26;  // half of a double's, as a minimum is flat
   const auto best = boost::math::tools::brent_find_minima(time_per_work, std::log(least_s),
                                                           std::log(most_s), kBits);
   return {std::exp(best.first), far_every};
@@ -50,7 +51,7 @@ TwoLevelIntervals two_level_optimum(const TwoLevels& levels) {
   }
   int least = std::max(1, beyond / 4);
   int most = beyond;
-  while (most > least) {  // which side of the middle rises
+  while (most > least) {  // bisects by the sign of the slope
     const int middle = least + (most - least) / 2;
     if (goodput(middle) < goodput(middle + 1)) {
       least = middle + 1;
@@ -61,12 +62,13 @@ TwoLevelIntervals two_level_optimum(const TwoLevels& levels) {
   return best_near(levels, least);
 }
 
-// Takes sqrt(2 d_near M_near) and sqrt(2 d_far M_far), rounded to a multiple: the first order.
+// The first-order intervals: sqrt(2 d_near M_near), and sqrt(2 d_far M_far) rounded to a multiple
+// of it.
 TwoLevelIntervals two_level_young(const TwoLevels& levels) {
   const double near_s = young_interval_s(levels.near_save_s, levels.near_mtbf_s);
   const double far_s = young_interval_s(levels.far_save_s, levels.far_mtbf_s);
   if (!(near_s < far_s)) return {far_s, 1};
-  constexpr double kMostFarEvery = 1 << 30;  // of an int, where nothing needs a far copy
+  constexpr double kMostFarEvery = 1 << 30;  // fits an int, if no failure needs a far copy
   return {near_s, static_cast<int>(std::min(kMostFarEvery, std::round(far_s / near_s)))};
 }
 
@@ -95,8 +97,8 @@ TEST(IntervalTheory, ExactOptimumAgreesWithBruteForce) {
 }
 
 TEST(IntervalTheory, ExactOptimumSolvesItsEquation) {
-  // d/dT (e^((T+d)/M) - 1) / T = 0 is, with u = T / M and x = d / M, u + ln(1 - u) = -x. For small
-  // u the left side is -u^2/2 - u^3/3 - ...
+  // With u = T / M and x = d / M the condition d/dT (e^((T+d)/M) - 1) / T = 0 becomes u + ln(1 - u)
+  // = -x. For small u the left side is -u^2/2 - u^3/3 - ...
   for (const double ratio : {1e-12, 1e-9, 0.99e-6, 1.01e-6, 1e-4, 1e-2, 1.0, 10.0}) {
     const double u = exact_interval_s(ratio * 1e4, 1e4) / 1e4;
     double left = u + std::log1p(-u);
@@ -107,19 +109,19 @@ TEST(IntervalTheory, ExactOptimumSolvesItsEquation) {
     EXPECT_NEAR(left / -ratio, 1, 2e-9) << ratio;
   }
   EXPECT_EQ(exact_interval_s(0, 100), 0);
-  EXPECT_NEAR(exact_interval_s(1e6, 100), 100, 1e-9);  // a save so long that none should be made
+  EXPECT_NEAR(exact_interval_s(1e6, 100), 100, 1e-9);  // a save so long is never worth it
 }
 
 TEST(IntervalTheory, YoungAndDalyApproachTheExactOptimum) {
-  // With s = sqrt(2 d / M) the exact T / M is s - s^2/3 + s^3/36 + O(s^4): Young has the first
-  // term, Daly all three.
+  // With s = sqrt(2 d / M) the exact T / M is s - s^2/3 + s^3/36 + O(s^4): Young's formula has the
+  // first term, Daly's all three.
   for (const double ratio : {1e-10, 1e-8, 1e-6, 1e-4, 1e-2}) {
     const double exact_s = exact_interval_s(ratio * 1e4, 1e4);
     const double root = std::sqrt(2 * ratio);
     EXPECT_NEAR(young_interval_s(ratio * 1e4, 1e4) / exact_s - 1, root / 3, ratio);
     EXPECT_NEAR(daly_interval_s(ratio * 1e4, 1e4) / exact_s, 1, root * ratio + 1e-9);
   }
-  // By hand: sqrt(2 * 2 * 100) = 20, 20 (1 + 0.1 / 3 + 0.01 / 9) - 2 = 18.6888...
+  // Young's interval is sqrt(2 * 2 * 100) = 20, Daly's 20 (1 + 0.1 / 3 + 0.01 / 9) - 2 = 18.6888...
   EXPECT_DOUBLE_EQ(young_interval_s(2, 100), 20);
   EXPECT_NEAR(daly_interval_s(2, 100), 18 + 20 * (0.1 / 3 + 0.01 / 9), 1e-12);
   EXPECT_EQ(daly_interval_s(200, 100), 100);
@@ -134,8 +136,9 @@ TEST(IntervalTheory, SegmentLimits) {
 }
 
 TEST(IntervalTheory, MetaRscProjections) {
-  // Kokolis et al., HPCA 2025: 16,000 GPUs at 6.5e-3 failures per node-day, restart 5 min, 100,000
-  // GPUs at 2.34e-3 with 2 min of both; write time 0.
+  // Kokolis et al., HPCA 2025, project 16,000 GPUs with 6.5e-3 failures per node-day and restarts
+  // of 5 min, and 100,000 GPUs with 2.34e-3 and 2 min for restart and interval; writing takes no
+  // time.
   const double rsc1 = 6.5e-3 / kDay;
   EXPECT_NEAR(rsc_ettr(2000, rsc1, 5 * kMinute, 5 * kMinute, 0), 0.932, 5e-4);
   EXPECT_NEAR(rsc_ettr(2000, rsc1, 5 * kMinute, 60 * kMinute, 0), 0.684, 5e-4);
@@ -145,13 +148,14 @@ TEST(IntervalTheory, MetaRscProjections) {
 }
 
 TEST(IntervalTheory, GeminiWaste) {
-  // MT-NLG 530B over 20 Gbit/s (GEMINI, section 2): 42 min to save, back to back, 42 to load.
+  // MT-NLG 530B over 20 Gbit/s (GEMINI, section 2) takes 42 min to save, saves back to back, and
+  // takes 42 min to load.
   EXPECT_DOUBLE_EQ(gemini_wasted_s(42 * kMinute, 42 * kMinute, 42 * kMinute), 105 * kMinute);
 }
 
 TEST(IntervalTheory, FtHsdpCycles) {
-  // arXiv 2602.00277: a failure every 18 min; synchronous recovery stops all for 10 min; fault
-  // tolerant groups stop for 3 min, then 11 of 12 run for 7.
+  // arXiv 2602.00277: a failure occurs every 18 min. Synchronous recovery stops all groups for 10
+  // min; fault-tolerant groups stop for 3 min, then 11 of 12 run on for 7 min.
   EXPECT_NEAR(cycle_ettr(18 * kMinute, 10 * kMinute, 0, 0), 0.444, 5e-4);
   EXPECT_NEAR(cycle_ettr(18 * kMinute, 3 * kMinute, 7 * kMinute, 11.0 / 12), 0.801, 5e-4);
   EXPECT_EQ(cycle_ettr(5, 10, 0, 1), 0);
@@ -188,7 +192,7 @@ struct Played {
   double error;  // four standard errors, relative
 };
 
-// The rules that the formula stands for, played for `periods` far periods.
+// Simulates the rules behind the formula for `periods` far periods.
 Played play(const TwoLevels& levels, const TwoLevelIntervals& intervals, int periods) {
   RandomStream random(11, RandomPurpose::failure_arrival, 0);
   double near_s = random.exponential(levels.near_mtbf_s);  // until the next failure
@@ -196,7 +200,7 @@ Played play(const TwoLevels& levels, const TwoLevelIntervals& intervals, int per
   double wall_s = 0;
   double sum_s = 0;
   double squares_s2 = 0;
-  // 0: the time passed; 1: a near, 2: a far failure struck before.
+  // Returns 0 if the time passed without a failure, 1 after a near failure, 2 after a far one.
   const auto spend = [&](double time_s) {
     const double first_s = std::min({time_s, near_s, far_s});
     wall_s += first_s;
@@ -268,7 +272,7 @@ TEST(TwoLevels, OptimumAgreesWithAGrid) {
     EXPECT_EQ(optimum.far_every, best.far_every);
     EXPECT_NEAR(optimum.near_s / best.near_s, 1, 1e-2);
     EXPECT_GE(two_level_goodput(levels, optimum), best_goodput);
-    // First order: near the optimum, and never above it.
+    // First-order intervals are nearly optimal, and never better than the optimum.
     const double young = two_level_goodput(levels, two_level_young(levels));
     EXPECT_LE(young, best_goodput);
     EXPECT_GT(young, 0.98 * best_goodput);
@@ -283,7 +287,7 @@ TEST(TwoLevels, YoungIsTheLimitOfRareFailures) {
   EXPECT_EQ(young.far_every, 13);  // sqrt(16e8) / sqrt(1e7) = 12.65
   EXPECT_NEAR(optimum.near_s / young.near_s, 1, 0.1);
   EXPECT_NEAR(optimum.far_every, young.far_every, 1);
-  // A far copy is cheaper than a near one: it is taken alone.
+  // If far copies are cheaper than near ones, only far ones are taken.
   EXPECT_EQ(two_level_optimum({4, 4, 900, 100, 3, 12}).far_every, 1);
   EXPECT_EQ(two_level_young({4, 4, 900, 100, 3, 12}).far_every, 1);
 }

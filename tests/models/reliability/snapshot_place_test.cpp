@@ -8,7 +8,7 @@
 namespace windtunnel {
 namespace {
 
-// A slower place makes the saving of its own tier longer and of no other.
+// Slowing a place lengthens the saves of its own tier and of no other.
 TEST(SnapshotPlace, BytesGoWhereTheRowSays) {
   const Job job = small_job(1, 2, 4);
   Cluster slow_disks = job.cluster;
@@ -29,7 +29,7 @@ TEST(SnapshotPlace, BytesGoWhereTheRowSays) {
   }
 }
 
-// A row that contradicts itself would be a fault of what asks it.
+// Users of the table rely on rows without contradictions.
 TEST(SnapshotPlace, RowsAgreeWithThemselves) {
   const Cluster cluster;
   for (const PlaceTraits& row : kSnapshotPlaces) {

@@ -16,7 +16,7 @@ FailureClass with_batches(std::vector<double> shares, bool adjacent) {
   return result;
 }
 
-// Counts of draws against the hazards they were drawn by.
+// The chi-square statistic of counts of draws against the hazards.
 double chi_square(const std::vector<int>& counts, const std::vector<double>& hazards, int draws) {
   double sum = 0;
   for (const double hazard : hazards) sum += hazard;
@@ -28,7 +28,7 @@ double chi_square(const std::vector<int>& counts, const std::vector<double>& haz
   return result;
 }
 
-// How often each slot is the one that is hit.
+// Counts how often each slot is hit.
 std::vector<int> hits(Victims& victims, int slots, int draws) {
   std::vector<int> counts(slots, 0);
   std::vector<int> hit;
@@ -45,7 +45,7 @@ TEST(Victims, AllAlikeAreHitEvenly) {
   Victims victims(plain, 7, 1, 2);
   const std::vector<int> counts = hits(victims, 7, 70000);
   EXPECT_EQ(victims.speed(), 1);
-  // 99.9 % quantile of 6 degrees of freedom.
+  // 22.5 is the 99.9 % quantile with 6 degrees of freedom.
   EXPECT_LT(chi_square(counts, std::vector<double>(7, 1), 70000), 22.5);
 }
 
@@ -57,10 +57,10 @@ TEST(Victims, AreHitInProportionToTheirHazard) {
   EXPECT_DOUBLE_EQ(victims.speed(), 7.5 / 5);
   const std::vector<int> counts = hits(victims, 5, 70000);
   EXPECT_EQ(counts[1], 0);
-  EXPECT_LT(chi_square(counts, hazards, 70000), 16.3);  // 99.9 % of 3 degrees of freedom
+  EXPECT_LT(chi_square(counts, hazards, 70000), 16.3);  // 99.9 %, 3 degrees of freedom
 }
 
-// A running sum would keep the rounding of what came and went, and hit slots where nobody stands.
+// A running sum would keep rounding errors of earlier hazards, and hit empty slots.
 TEST(Victims, NobodyIsHitWhereNobodyStandsWhateverCameBefore) {
   const FailureClass plain;
   RandomStream random(1, RandomPurpose::test, 0);
@@ -100,7 +100,7 @@ TEST(Victims, BatchesHaveTheirSharesAndHitEachOnce) {
         const std::set<int> once(hit.begin(), hit.end());
         ASSERT_EQ(once.size(), hit.size());
         ASSERT_FALSE(uneven && once.count(3) > 0);
-        // Neighbours: nothing but empty slots between them.
+        // Between the nodes of a batch there are only empty slots.
         const int between = *once.rbegin() - *once.begin() + 1 - static_cast<int>(once.size());
         if (adjacent) {
           ASSERT_LE(between, uneven && *once.begin() < 3 && *once.rbegin() > 3);
@@ -130,7 +130,7 @@ TEST(Victims, ABatchIsNoLargerThanTheJob) {
   }
 }
 
-// As many as are asked for, each once and all as often; where nobody stands nobody.
+// Each draw hits the requested number of nodes, each once and all equally often, but no empty slot.
 TEST(Victims, SoManyOfThoseThatStand) {
   Victims victims(FailureClass(), 8, 1, 9);
   std::vector<int> hit;
@@ -154,8 +154,8 @@ TEST(Victims, SoManyOfThoseThatStand) {
   }
 }
 
-// Both members of a pair that is drawn one after the other by hazards 3, 1, 1: the first with 3/5,
-// the second of the rest; slot 0 is in it with 3/5 + 2 * 1/5 * 3/4.
+// A pair is drawn one node after the other by hazards 3, 1, 1: slot 0 is in it with probability 3/5
+// + 2 * 1/5 * 3/4.
 TEST(Victims, ABatchAnywhereIsDrawnLikeTheFirst) {
   const FailureClass pair = with_batches({0, 1}, false);
   Victims victims(pair, 3, 1, 7);
@@ -167,7 +167,7 @@ TEST(Victims, ABatchAnywhereIsDrawnLikeTheFirst) {
     with_first += std::count(hit.begin(), hit.end(), 0) > 0;
   }
   EXPECT_NEAR(with_first / 40000.0, 0.9, 4 * std::sqrt(0.09 / 40000));
-  EXPECT_DOUBLE_EQ(victims.speed(), 5.0 / 3);  // those that stood aside are back
+  EXPECT_DOUBLE_EQ(victims.speed(), 5.0 / 3);  // drawn nodes count again after the draw
 }
 
 TEST(Victims, FrailtyHasMeanOneAndItsVariance) {
@@ -183,7 +183,8 @@ TEST(Victims, FrailtyHasMeanOneAndItsVariance) {
       squares += hazard * hazard;
     }
     EXPECT_NEAR(sum / kNodes, 1, 4 * std::sqrt(variance / kNodes));
-    // Fourth central moment of a gamma distribution of mean 1: 3 v^2 + 6 v^3.
+    // 3 v^2 + 6 v^3 is the fourth central moment of a gamma distribution with mean 1 and variance
+    // v.
     const double error = std::sqrt((2 * variance * variance + 6 * std::pow(variance, 3)) / kNodes);
     EXPECT_NEAR(squares / kNodes - sum / kNodes * (sum / kNodes), variance, 5 * error);
     const Victims victims(lemons, kNodes, 1, 2);
@@ -204,7 +205,7 @@ TEST(Victims, AHazardIsTheNodesOwn) {
   EXPECT_EQ(node_hazard(lemons, 2, 3, 4), node_hazard(lemons, 2, 3, 4));
 }
 
-// What fails however few nodes there are goes on when nodes are gone.
+// A rate per job stays the same when nodes are gone.
 TEST(Victims, TheRateOfTheJobDoesNotFollowTheNodes) {
   FailureClass both;
   both.rate_per_node_s = 1;

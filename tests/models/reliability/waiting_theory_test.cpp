@@ -22,7 +22,7 @@ TEST(WaitingTheory, RepairsTakeWhatIsDrawnOnAverage) {
   }
 }
 
-// Nodes that leave at random times for as long as a lognormal repair takes, from the start on.
+// Nodes fail at random times from the start on, and stay away for a lognormal repair time.
 TEST(WaitingTheory, MoreNodesThanSparesAreOutAsOftenAsCounted) {
   FailureClass failure_class;
   failure_class.rate_per_node_s = 1e-3;

@@ -13,7 +13,7 @@ namespace {
 TEST(CampaignReport, EstimateOfFiveSamples) {
   const Estimate result = estimate({5, 1, 4, 2, 3});
   EXPECT_DOUBLE_EQ(result.mean, 3);
-  // t(0.975, 4 degrees of freedom) = 2.776445 in every table; s = sqrt(2.5).
+  // 2.776445 is t(0.975, 4 degrees of freedom), and s is sqrt(2.5).
   const double half_width = 2.776445 * std::sqrt(2.5 / 5);
   EXPECT_NEAR(result.low, 3 - half_width, 1e-6);
   EXPECT_NEAR(result.high, 3 + half_width, 1e-6);
@@ -38,7 +38,7 @@ TEST(CampaignReport, NoSampleIsAnError) {
 }
 
 TEST(Estimate, IntervalsStayWhereTheQuantityCanBe) {
-  // Mean 1/3, half width 4.30 * 0.577 / sqrt(3) = 1.43.
+  // The mean is 1/3, the half width 4.30 * 0.577 / sqrt(3) = 1.43.
   const Estimate share = estimate({0, 0, 1}, 1);
   EXPECT_EQ(share.low, 0);
   EXPECT_EQ(share.high, 1);

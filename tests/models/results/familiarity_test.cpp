@@ -12,7 +12,7 @@
 namespace windtunnel {
 namespace {
 
-// Runs whose errors are those of a normal law with this standard deviation.
+// Makes runs whose errors are normal with this standard deviation.
 MeasuredRuns runs(const std::string& family, const RunTraits& traits, int rows, double deviation) {
   MeasuredRuns made{.family = family, .traits = traits, .rows = rows};
   for (int i = 0; i < kMostErrors; ++i) {
@@ -22,7 +22,7 @@ MeasuredRuns runs(const std::string& family, const RunTraits& traits, int rows, 
   return made;
 }
 
-// Gives half the width of the 90 % interval.
+// Returns half of the width of the 90 % interval.
 double width(const RunTraits& traits, const std::vector<MeasuredRuns>& measured,
              std::string_view without = {}) {
   return std::log(error_factor(familiarity(traits, measured, without).error(), 0.9));
@@ -35,7 +35,7 @@ const std::vector<MeasuredRuns> kMeasured = {
     runs("one", kDense, 3, 0.1), runs("one", kExperts, 2, 0.3), runs("two", kDense, 5, 0.2),
     runs("three", kDense, 7, 0.2), runs("four", kEightBits, 9, 0.4)};
 
-// The width where all runs are alike and of this deviation.
+// The width if all runs are alike and have this deviation.
 double width_of(double deviation) {
   return width(kDense, {runs("one", kDense, 20, deviation)});
 }
@@ -83,7 +83,8 @@ TEST(Familiarity, HoldsAgainstTheSameKindOnTheSameGpu) {
   EXPECT_EQ(found.alike, "dense models in 16 bits on x");
   EXPECT_EQ(found.rows, 15);
   EXPECT_EQ(found.families, 3);
-  // Between the 0.1 and 0.2 of what is alike and the 0.3 and 0.4 of what is not.
+  // The deviation lies between those of similar runs, 0.1 and 0.2, and those of others, 0.3 and
+  // 0.4.
   EXPECT_GT(found.deviation, 0.1);
   EXPECT_LT(found.deviation, 0.25);
   ASSERT_EQ(found.nearest.size(), 3U);
@@ -99,7 +100,7 @@ TEST(Familiarity, WidensTheCircleUntilThreeFamiliesTell) {
   EXPECT_EQ(familiarity(kExperts, kMeasured).alike, "all runs");
 }
 
-// Each trait that differs makes runs count less: what is alike decides.
+// Each trait that differs lowers the weight of a run, so that similar runs decide.
 TEST(Familiarity, WhatIsAlikeDecides) {
   RunTraits adapters = kDense;
   adapters.adapters = true;
@@ -110,11 +111,12 @@ TEST(Familiarity, WhatIsAlikeDecides) {
                                               runs("three", tiny, 100, 0.6)};
   EXPECT_LT(width(kDense, measured), width(adapters, measured));
   EXPECT_LT(width(adapters, measured), width(tiny, measured));
-  // What is not alike makes it wider than what is alike alone would.
+  // Runs that differ make the interval wider than similar runs alone would.
   EXPECT_GT(width(kDense, measured), width_of(0.05));
 }
 
-// The two intervals of reports are those of the mixture, within what a t law of whole freedom is.
+// The two printed intervals are those of a mixture of normal laws, within the error of fitting a t
+// distribution with whole degrees of freedom.
 TEST(Familiarity, IsAMixtureOfNormalLaws) {
   const std::vector<MeasuredRuns> measured = {runs("one", kDense, 45, 0.1),
                                               runs("two", kDense, 45, 0.3)};
@@ -132,13 +134,13 @@ TEST(Familiarity, IsAMixtureOfNormalLaws) {
   }
 }
 
-// A few runs that were measured on broken machines, off by a factor of ten, widen the tails alone.
+// A few runs on broken machines, off by a factor of ten, widen only the tails.
 TEST(Familiarity, FewThatAreFarOffDecideNothing) {
   std::vector<MeasuredRuns> measured = {runs("one", kDense, 100, 0.1),
                                         runs("two", kDense, 100, 0.1),
                                         runs("three", kDense, 100, 0.1)};
   const double before = width(kDense, measured);
-  measured[0].errors.back() = 2.3;  // one of twenty: a root mean square of 0.52
+  measured[0].errors.back() = 2.3;  // one of twenty; the r.m.s. becomes 0.52
   EXPECT_LT(width(kDense, measured), 1.15 * before);
   EXPECT_NEAR(familiarity(kDense, measured).nearest.front().deviation, 0.1, 0.01);
 }
@@ -152,7 +154,7 @@ TEST(Familiarity, OfManyErrorsTwentyStandForAll) {
   EXPECT_EQ(kept_errors({0.3, 0.1}), (std::vector<double>{0.1, 0.3}));
 }
 
-// What an optimiser may choose and nobody has measured, on any GPU, is told.
+// A warning names layouts that an optimiser may choose but nobody has measured, on any GPU.
 TEST(Familiarity, LayoutsThatNoRunHadAreTold) {
   RunTraits spread = kExperts;
   spread.experts_a_rank = 16;
@@ -174,7 +176,7 @@ TEST(Familiarity, LayoutsThatNoRunHadAreTold) {
                                      "experts was measured; the most is 8192"});
 }
 
-// A publisher of few runs tells little, however well they came out.
+// A publisher of few runs has little weight, however small their errors are.
 TEST(Familiarity, FewRunsTellLittle) {
   std::vector<MeasuredRuns> measured = {runs("one", kDense, 50, 0.3), runs("two", kDense, 1, 0.03)};
   const double few = width(kDense, measured);

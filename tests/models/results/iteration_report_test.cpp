@@ -23,8 +23,8 @@ Task compute(const char* name, double value, std::vector<TaskIndex> after = {}) 
   return task;
 }
 
-// Rank 0: F (1 s), send (0.5 s). Rank 1: own F (0.2 s), waits for the message, B (2 s), after it a
-// snapshot in the background that outlasts everything.
+// Rank 0 runs F (1 s) and sends (0.5 s). Rank 1 runs its own F (0.2 s), waits for the message and
+// runs B (2 s); a snapshot in the background then outlasts everything.
 struct TwoRanks {
   Plan plan;
   Timeline timeline;
@@ -96,17 +96,19 @@ TEST(IterationReport, ChargesEverySecondOfTheStepOnce) {
   EXPECT_DOUBLE_EQ(by_category[static_cast<int>(Category::recompute)], 0.5);
   EXPECT_DOUBLE_EQ(by_category[static_cast<int>(Category::backward)], 1.5);
   EXPECT_DOUBLE_EQ(std::accumulate(by_category.begin(), by_category.end(), 0.0), 3.5);
-  // The message's plain 0.1 s rest on the data sheet, its transfer on an assumption.
+  // The origin of the message's fixed 0.1 s is the data sheet, that of its transfer time is an
+  // assumption.
   EXPECT_DOUBLE_EQ(report.origin_s[static_cast<int>(Origin::spec)], 3.1);
   EXPECT_DOUBLE_EQ(report.origin_s[static_cast<int>(Origin::assumed)], 0.4);
-  // Rank 1 computes 2.2 s: the busiest; its first start 0, last end 3.5.
+  // Rank 1 is the busiest with 2.2 s of compute, between its first start at 0 and its last end at
+  // 3.5.
   EXPECT_DOUBLE_EQ(report.bubble.makespan_s, 1.3);
   EXPECT_DOUBLE_EQ(report.bubble.longest_stage_s, 1.3);
   EXPECT_DOUBLE_EQ(report.bubble.idle, ((1 - 1 / 3.5) + (1 - 2.2 / 3.5)) / 2);
 }
 
 TEST(IterationReport, BubblesOfUnevenRanksInTheLastOfTwoIterations) {
-  // Per iteration of 10 s rank 0 computes 0-2 and 7-9, rank 1 computes 3-6 in one piece.
+  // In each iteration of 10 s rank 0 computes in 0-2 and 7-9, rank 1 without interruption in 3-6.
   Plan plan;
   plan.ranks = 2;
   plan.iterations = 2;
@@ -126,7 +128,7 @@ TEST(IterationReport, BubblesOfUnevenRanksInTheLastOfTwoIterations) {
         owner.tasks.back().iteration = iteration;
         recorded.spans.push_back(span);
       }
-      // The iteration ends with a wait for the network, half of a tensor-parallel task.
+      // The iteration ends with a task of which half waits for tensor-parallel communication.
       Task tail = compute("tail", 0);
       tail.cost = {seconds(Category::tp, 0.5), seconds(Category::optimizer, 0.5)};
       tail.category = Category::optimizer;
@@ -143,11 +145,11 @@ TEST(IterationReport, BubblesOfUnevenRanksInTheLastOfTwoIterations) {
       iteration_report(small_job(1, 2, 1), {}, {}, plan, timeline, critical_path(plan, timeline));
   EXPECT_DOUBLE_EQ(report.time_s, 10);
   EXPECT_DOUBLE_EQ(report.bubble.makespan_s, 6);       // 10 - 4
-  EXPECT_DOUBLE_EQ(report.bubble.longest_stage_s, 5);  // 9 - 4, and not above the makespan's
+  EXPECT_DOUBLE_EQ(report.bubble.longest_stage_s, 5);  // 9 - 4; never above the makespan's
   EXPECT_DOUBLE_EQ(report.bubble.idle, 1 - (4.5 + 3.5) / 20);
 }
 
-// The critical path of one rank whose tasks, on up to three streams, ran at these times.
+// Returns the critical path of one rank whose tasks, on up to three streams, ran at these times.
 std::vector<PathStep> critical_path_of(RankClass owner, const std::vector<Span>& times) {
   owner.name = "a";
   owner.members = {0};
@@ -162,7 +164,7 @@ std::vector<PathStep> critical_path_of(RankClass owner, const std::vector<Span>&
 }
 
 TEST(CriticalPath, AJoinOfTheFirstGoesOnWithTheOneItTook) {
-  // C joins the first of A (0-1, stream 0) and B (0-5, stream 1): it runs from 1 to 10.
+  // C starts with the first of A (0-1, stream 0) and B (0-5, stream 1): it runs from 1 to 10.
   RankClass owner;
   owner.tasks = {compute("A", 1), compute("B", 5), compute("C", 9, {0, 1})};
   owner.tasks[1].stream = 1;
@@ -174,8 +176,8 @@ TEST(CriticalPath, AJoinOfTheFirstGoesOnWithTheOneItTook) {
   EXPECT_DOUBLE_EQ(path[1].start_s, 1);
 }
 
-// C waits for A and B, which end together: the path goes on with the one that is named first, and
-// what starts a stream has nobody before it.
+// C waits for A and B, which end together: the path continues with the one that is named first, and
+// ends there, because that task is the first of its stream.
 TEST(CriticalPath, OfTwoThatEndTogetherTheFirstIsTheCause) {
   RankClass owner;
   owner.tasks = {compute("A", 2), compute("B", 2), compute("C", 1, {1, 0})};
@@ -187,7 +189,7 @@ TEST(CriticalPath, OfTwoThatEndTogetherTheFirstIsTheCause) {
   EXPECT_EQ(path[1].task, 2);
 }
 
-// B waits for nobody, though A ended before it began: nothing is before what starts a stream.
+// B waits for no task, although A ended before B began: B is the first task of its stream.
 TEST(CriticalPath, BeginsWithWhatWaitsForNobody) {
   RankClass owner;
   owner.tasks = {compute("A", 1), compute("B", 2)};
@@ -231,7 +233,7 @@ TEST(CriticalPath, ACollectiveContinuesWithItsLastMember) {
   EXPECT_DOUBLE_EQ(path[1].start_s, 3);
 }
 
-// Both figures of MFU are told where they differ by more than 2 %.
+// Both MFU figures are printed if they differ by more than 2 %.
 TEST(IterationReport, CountsOfCausalAttentionDifferFromTwoPerCentOn) {
   IterationReport report;
   report.mfu = 0.5;

@@ -60,7 +60,7 @@ TEST(MemoryTimeline, WhatEndsFreesBeforeWhatStartsAllocates) {
   const MemoryTimeline memory = timeline_of({{0, 1, 10, 0}, {1, 2, 0, 10}, {2, 3, 10, 0}});
   EXPECT_EQ(memory.peak_bytes, 10);
   EXPECT_EQ(memory.peak_task, 0);
-  // At 2 s one goes and one comes: one step.
+  // At 2 s one allocation is freed and another made, which is a single step.
   ASSERT_EQ(memory.steps.size(), 2u);
   EXPECT_EQ(memory.steps[1].alive_bytes, 10);
 }
@@ -89,7 +89,7 @@ TEST(MemoryTimeline, NothingAllocatedIsNoPeak) {
   EXPECT_TRUE(memory.steps.empty());
 }
 
-// Against the definition: alive at t = allocations that have started by t less frees that have
+// By definition, the bytes alive at t are allocations that have started by t, less frees that have
 // ended by t.
 TEST(MemoryTimeline, StepsAreTheSumsOfTheirDefinition) {
   RandomStream random(11, RandomPurpose::test, 0);

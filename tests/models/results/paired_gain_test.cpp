@@ -20,17 +20,18 @@ TEST(PairedGain, ChanceAndTriflesAreNone) {
   EXPECT_EQ(no_gain_text(), "less than 0.05 points of goodput, or no more than chance can explain");
 }
 
-// No gain, but nor is it known to be small.
+// A gain is not proven, but neither is it proven to be negligible.
 TEST(PairedGain, AsGoodNeedsTrialsThatTell) {
   EXPECT_TRUE(is_as_good({.mean = 2e-4, .low = -1e-4, .high = 9e-4}));
   EXPECT_FALSE(is_as_good({.mean = 2e-3, .low = -1e-3, .high = 5e-3})) << "trials do not tell";
   EXPECT_FALSE(is_as_good({.mean = 8e-4, .low = 7e-4, .high = 9e-4})) << "a gain";
   const std::vector<std::vector<double>> trials = {{0.9, 0.9, 0.9, 0.9}, {0.9, 0.9, 0.9, 0.88}};
   EXPECT_EQ(as_good_places(trials, 0), std::pair(size_t{0}, size_t{0}));
-  EXPECT_EQ(as_good_loss_text(), "at most 0.1 points of goodput");
+  EXPECT_EQ(as_good_loss_text(), "at most 0.1 points of goodput below the best");
 }
 
-// As good as the best on both sides, but not beyond one that is worse.
+// The range around the best holds equally good values on both sides, and ends at the first worse
+// one.
 TEST(PairedGain, PlacesAroundTheBest) {
   const auto at = [](double goodput) { return std::vector<double>(8, goodput); };
   const std::vector<std::vector<double>> trials = {at(0.9), at(0.8),    at(0.8999),

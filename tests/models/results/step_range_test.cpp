@@ -15,7 +15,7 @@ IterationReport step_of(double hfu_causal) {
   return step;
 }
 
-// The host's spread is part of it.
+// The range includes the spread of the host's time.
 TEST(StepRange, IsThatOfTheErrorWhereThePeakIsFar) {
   const IterationReport step = step_of(0.4);
   const ErrorFactors law = error_factors(step.error, 0.95, step.host_spread);
@@ -24,7 +24,7 @@ TEST(StepRange, IsThatOfTheErrorWhereThePeakIsFar) {
   EXPECT_LT(step_factors(step, 0.5).shorter, law.shorter);
 }
 
-// Without known FLOPs there is no peak.
+// If FLOPs are unknown the peak does not limit the range.
 TEST(StepRange, ItsFastEndIsHeldAtThePeak) {
   EXPECT_DOUBLE_EQ(step_factors(step_of(0.95), 0.95).shorter, 1 / 0.95);
   EXPECT_DOUBLE_EQ(step_factors(step_of(1.01), 0.95).shorter, 1);

@@ -50,8 +50,8 @@ TEST(ExpertCalls, WaitsAsDrawnOnesDo) {
   }
 }
 
-// Batches that wait and are served in turn, one expert a visit, as events: the analysis is exact
-// where both times are exponential and the peer is drawn anew at each visit.
+// Simulates batches that wait or are served in turn, one expert per visit. The analysis is exact if
+// both times are exponential and each visit draws its peer anew.
 double simulated_rate(const CalledPeers& called, int in_flight, RandomStream& random) {
   struct Arrival {
     double at_s;
@@ -110,7 +110,8 @@ TEST(ExpertCalls, NeitherPeersNorLittlesLawAreBeaten) {
   }
 }
 
-// The paper's claim: latency costs many trainers nothing, and one at a time nearly all.
+// The paper claims that latency costs many concurrent trainers nothing, and a single one nearly all
+// of its rate.
 TEST(ExpertCalls, ManyTrainersAreFlatWhereOneFalls) {
   const auto rate = [](double latency_s, int trainers) {
     return batches_per_s({.peers = 4, .visits = 224, .wait_s = latency_s, .compute_s = 0.01},

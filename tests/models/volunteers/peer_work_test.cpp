@@ -63,8 +63,8 @@ TEST(PeerWork, InnerStagesReceiveTwiceAndTheEndsOnce) {
   EXPECT_DOUBLE_EQ(works[1].gradient_bytes, chunks[1].parameters * 4);
 }
 
-// Compute grows with the cube of the width where sequences are short beside it, messages with the
-// square: so the wider the layers, the more of its time a peer computes behind the same link.
+// With short sequences compute grows with the cube of the layers' width, messages with its square:
+// behind the same link, peers with wider layers spend more of their time computing.
 TEST(PeerWork, WiderLayersKeepPeersBusier) {
   const PeerKind peer{.up_Bps = 62.5e6, .down_Bps = 62.5e6, .latency_s = 0.05};
   double before = 0;

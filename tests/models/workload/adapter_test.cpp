@@ -24,7 +24,7 @@ TEST(Adapter, Gpt3OnQueriesAndValues) {
   EXPECT_NEAR(2 * counts.trained, 35e6, 0.1 * 35e6);
 }
 
-// Of Llama 3 8B all matrices at rank 16: q, k, v, o, gate, up, down.
+// All matrices of Llama 3 8B have adapters of rank 16: q, k, v, o, gate, up, down.
 TEST(Adapter, EveryMatrixHasAPair) {
   const double h = 4096, kv = 1024, ffn = 14336;
   const double sides = (h + h) + 2 * (h + kv) + (h + h) + 3 * (h + ffn);
@@ -40,7 +40,7 @@ TEST(Adapter, EveryMatrixHasAPair) {
   EXPECT_EQ(scaled.trained, sum.trained + h + 2 * kv + h + 2 * ffn + h);
 }
 
-// tp divides the wide side of a product; the narrow one is repeated.
+// tp divides the wide side of an adapter's product; the narrow side is replicated.
 TEST(Adapter, TensorParallelismDividesOneFactor) {
   const double h = 4096, kv = 1024, ffn = 14336;
   const AdapterParameters sum = adapter_parameters(llama3_8b(), {.tp = 4}, lora(1), Block::layer);
@@ -61,7 +61,7 @@ TEST(Adapter, ExpertsHaveTheirOwn) {
   EXPECT_EQ(sum.trained - sum.trained_experts, dense);
 }
 
-// A base in 4 bits: matrices of layers, not embeddings and norms.
+// The quantised base keeps matrices of layers in 4 bits, but not embeddings and norms.
 TEST(Adapter, AQuantisedBaseCountsByItsBytes) {
   const TransformerSpec model = llama3_8b();
   const Training lora_alone{.adapter = lora(16)};
@@ -73,8 +73,8 @@ TEST(Adapter, AQuantisedBaseCountsByItsBytes) {
   EXPECT_NEAR(plain.frozen - small.frozen, matrices * (1 - kNf4Bytes / 2), 1e-3);
 }
 
-// Matrices that one product multiplies have one pair together: of Llama 3 8B four pairs in place of
-// seven. Only if all of them are adapted.
+// Matrices of a merged product share a pair of factors: Llama 3 8B has four pairs instead of seven,
+// but only if all of these matrices are adapted.
 TEST(Adapter, AProductHasOnePair) {
   const double h = 4096, kv = 1024, ffn = 14336;
   Adapter adapter = lora(16);
@@ -84,7 +84,7 @@ TEST(Adapter, AProductHasOnePair) {
             16 * ((h + h + 2 * kv) + (h + h) + (h + 2 * ffn) + (ffn + h)));
   adapter.keys = false;
   EXPECT_EQ(adapted_matrices(llama3_8b(), {}, adapter, Block::layer).size(), 5U);
-  // Products that the software keeps apart have a pair each.
+  // If the software keeps products separate, each has a pair.
   TransformerSpec model = llama3_8b();
   EXPECT_TRUE(pairs_per_product(model, {}));
   model.separate_projections = true;

@@ -18,7 +18,7 @@ TEST(Axes, EachHasAMemberAndAKeyOfItsOwn) {
   for (const Axis& axis : kAxes) {
     EXPECT_EQ(axis.key, "layout." + std::string(axis.name));
     EXPECT_TRUE(keys.insert(axis.key).second) << axis.key;
-    EXPECT_EQ(layout.*axis.size, 1) << axis.key;  // no other axis has this member
+    EXPECT_EQ(layout.*axis.size, 1) << axis.key;  // no other axis has set this member
     layout.*axis.size = next++;
   }
   EXPECT_EQ(layout.ranks(), layout.tp * layout.cp * layout.pp * layout.dp);

@@ -7,7 +7,7 @@
 namespace windtunnel {
 namespace {
 
-// 32 heads of 128, two bytes: T x h bytes are 1 in the unit of the tests below.
+// A unit of traffic is T x h elements of two bytes, with 32 heads of 128.
 constexpr double kTokens = 1024;
 constexpr double kHidden_bytes = 2.0 * 32 * 128;
 constexpr double kUnit = kTokens * kHidden_bytes;
@@ -36,18 +36,19 @@ TEST(ContextTraffic, RingPassesKeysAndValuesAndTheirGradients) {
   EXPECT_EQ(sent(form(ContextForm::ring, 1), Pass::forward), 0);
 }
 
-// Jacobs et al. 2023: 4 M / P for M bytes of activations of a whole sequence, whatever P.
+// Jacobs et al. 2023 state 4 M / P, where M are the bytes of activations of a whole sequence.
 TEST(ContextTraffic, UlyssesSendsFourTensorsBothWays) {
   for (const Pass pass : {Pass::forward, Pass::backward_input}) {
     EXPECT_DOUBLE_EQ(sent(form(ContextForm::ulysses, 8), pass), 4 * 7 / 8.0);
   }
-  // Two key heads for eight ranks: each is sent four times.
+  // Two key heads are shared by eight ranks, so that each is sent four times.
   EXPECT_DOUBLE_EQ(sent(form(ContextForm::ulysses, 8), Pass::forward, 2),
                    (2 + 2 * 2.0 / 32 * 4) * 7 / 8.0);
 }
 
-// Equal heads: the ring sends as much at two ranks and more beyond. Of grouped ones it passes an
-// eighth: 0.25 (P - 1) against 2.25 (P - 1) / P, equal at nine.
+// With equal numbers of query and key heads the ring sends as much as Ulysses at two ranks, and
+// more beyond. With grouped heads, an eighth as many, it sends 0.25 (P - 1) against 2.25 (P - 1) /
+// P, which are equal at nine ranks.
 TEST(ContextTraffic, WhereUlyssesSendsLessThanTheRing) {
   const auto ratio = [&](int ranks, double kv_heads) {
     return sent(form(ContextForm::ulysses, ranks), Pass::forward, kv_heads) /
@@ -70,9 +71,10 @@ TEST(ContextTraffic, UspIsUlyssesInsideAndARingOutside) {
                    sent(form(ContextForm::ring, 16), Pass::forward));
 }
 
-// Backward Q, dQ and dO (3) and eight bytes of statistics per head of 256, not K, V, dK and dV (4).
-// Of a layer 5/6 of the ring; against Megatron's tensor parallelism with a divided sequence, four
-// collectives of all tokens each way, 5/8: the published 40 % less.
+// In the backward pass BurstAttention sends Q, dQ and dO (3) and eight bytes of statistics per head
+// of 256 bytes, where the ring sends K, V, dK and dV (4). In both passes together it sends 5/6 of
+// the ring's bytes, and 5/8 of those of Megatron's tensor parallelism with sequence parallelism,
+// which has four collectives of all tokens per pass: the published 40 % less.
 TEST(ContextTraffic, BurstSendsLessBackward) {
   const Layout burst = form(ContextForm::burst, 8);
   EXPECT_DOUBLE_EQ(sent(burst, Pass::backward_input), 7 * (3 + 8 / 256.0));
@@ -80,7 +82,7 @@ TEST(ContextTraffic, BurstSendsLessBackward) {
   const double tensor_parallel = (4 + 4) * 7;
   EXPECT_NEAR(both / tensor_parallel, 0.6, 0.04);
   EXPECT_NEAR(both / (7 * 6), 5 / 6.0, 0.01);
-  // Grouped keys are cheaper than queries.
+  // With grouped heads, sending keys is cheaper than sending queries.
   EXPECT_GT(sent(burst, Pass::backward_input, 8),
             sent(form(ContextForm::ring, 8), Pass::backward_input, 8));
 }
@@ -94,14 +96,14 @@ TEST(ContextTraffic, TokenRingHalvesTheStepOfTheRing) {
   }
 }
 
-// Li et al. 2021, section 3.2: 8 (N - 1) B Z L A / N in all, as much as four all-reduces of tensor
-// parallelism.
+// Li et al. 2021, section 3.2, state 8 (N - 1) B Z L A / N in all, as much as four all-reduces of
+// tensor parallelism.
 TEST(ContextTraffic, RingSelfAttentionSendsAsMuchAsTensorParallelism) {
   const Layout rsa = form(ContextForm::rsa, 8);
   EXPECT_DOUBLE_EQ(sent(rsa, Pass::forward) + sent(rsa, Pass::backward_input), 4 * 2 * 7 / 8.0 * 8);
 }
 
-// Sun et al. 2024, table 1: B d^2 / h elements.
+// The state has B d^2 / h elements (Sun et al. 2024, table 1).
 TEST(ContextTraffic, LaspPassesAStateThatKnowsNoLength) {
   const Layout lasp = form(ContextForm::lasp, 8);
   ContextTensors t = tensors();
@@ -112,7 +114,8 @@ TEST(ContextTraffic, LaspPassesAStateThatKnowsNoLength) {
   EXPECT_EQ(context_traffic(lasp, t, Pass::backward_input).step_bytes, step_bytes);
 }
 
-// Zhao et al. 2024: one exchange a layer and direction in place of four, less still than the ring.
+// Zhao et al. 2024 have one exchange per layer and pass instead of four, which is also less than
+// the ring sends.
 TEST(ContextTraffic, SwitchingTheDimensionSendsAQuarterOfUlysses) {
   const Layout dsp = form(ContextForm::dsp, 8);
   EXPECT_EQ(dsp.ring_ranks(), 1);

@@ -28,7 +28,7 @@ TEST(ExpertRouting, StatedImbalanceStands) {
   EXPECT_EQ(expert_load(moe, 1).busiest(), 1);
 }
 
-// Against all choices of groups, and of experts in them with repetition, counted one by one.
+// Enumerates all choices of groups, and of experts in them with repetition.
 double counted_places(const MixtureOfExperts& moe, int places) {
   const int of_group = moe.experts / moe.groups;
   double met = 0;
@@ -60,12 +60,12 @@ TEST(ExpertRouting, PlacesThatATokenMeets) {
           << groups << " groups, " << places << " places";
     }
   }
-  // Places that share groups with their neighbours.
+  // Some places (nodes or ranks) share groups with their neighbours.
   moe = {.experts = 120, .per_token = 2, .groups = 8, .groups_per_token = 3, .ffn_hidden = 1};
   for (const int places : {3, 5, 6, 10, 12, 15}) {
     EXPECT_NEAR(places_met(moe, places), counted_places(moe, places), 1e-9) << places;
   }
-  // Node-limited routing of DeepSeek-V3: no more than four of eight nodes, however many draws.
+  // DeepSeek-V3's node-limited routing meets at most four of eight nodes, for any number of draws.
   moe = {.experts = 256, .per_token = 8, .groups = 8, .groups_per_token = 4, .ffn_hidden = 1};
   EXPECT_NEAR(places_met(moe, 8), 4 * (1 - std::pow(0.75, 8)), 1e-9);
   moe.per_token = 1000;
@@ -73,7 +73,8 @@ TEST(ExpertRouting, PlacesThatATokenMeets) {
   EXPECT_NEAR(places_met(moe, 2), 2 * (1 - 1. / 70), 1e-9);
 }
 
-// With one expert a rank the fullest has the first: 1 / sum of i^-s, over 1/64.
+// With one expert per rank the busiest rank has the most popular one: its share is 1 / sum of i^-s,
+// relative to 1/64.
 TEST(ExpertRouting, OneExpertPerRankByHand) {
   double sum = 0;
   for (int i = 1; i <= 64; ++i) sum += std::pow(i, -1.2);
@@ -81,8 +82,8 @@ TEST(ExpertRouting, OneExpertPerRankByHand) {
   EXPECT_NEAR(expert_load(experts(1.2), 1).busiest(), 1, 1e-12);
 }
 
-// The same popularity in another order, whichever way it is asked for; on average as uneven as the
-// one order that stands for all.
+// Each layer has the same popularities in another order, the same in whichever order layers are
+// asked for. On average the orders are as uneven as the fixed one that stands for all.
 TEST(ExpertRouting, EachLayerDrawsAnOrder) {
   MixtureOfExperts moe = experts(1.0);
   const double usual = expert_load(moe, 8).busiest();
@@ -124,7 +125,7 @@ TEST(ExpertRouting, HotExpertsTakeTheirTokensOutOfTheCount) {
   EXPECT_NEAR(expert_load(experts(1.0, 64), 16).received, 0, 1e-12);
 }
 
-// Every rank has its share, of which the fullest has what the others wait for.
+// Ranks have different shares, and all wait for the rank with the largest.
 TEST(ExpertRouting, RanksHaveSharesOfTheirOwn) {
   for (const int hot : {0, 4}) {
     for (const int ranks : {4, 16, 64}) {
@@ -138,8 +139,8 @@ TEST(ExpertRouting, RanksHaveSharesOfTheirOwn) {
   EXPECT_TRUE(expert_load(experts(0), 8).by_rank.empty());
 }
 
-// Of 20,000 orders by another generator the fullest eighth has 2.39 times the mean on average, with
-// a deviation of 0.34 from order to order: the mean of 32 is off by 0.06.
+// In 20,000 orders of another generator the busiest eighth receives 2.39 times the mean on average,
+// with a standard deviation of 0.34 between orders; the mean of 32 orders is then off by 0.06.
 TEST(ExpertRouting, TheOrderIsAUsualOne) {
   EXPECT_NEAR(expert_load(experts(1.0), 8).received, 2.39, 3 * 0.06);
 }

@@ -29,7 +29,7 @@ TEST(LawOfLengths, KeepsSigmaWhileTheMedianFits) {
   EXPECT_THROW(lengths_of_mean(0.5, 10, 0.8), Error);
 }
 
-// exp(sigma^2 / 2) is the mean of a median of 1: 1.377 for a sigma of 0.8.
+// With a median of 1 the mean is exp(sigma^2 / 2): 1.377 for a sigma of 0.8.
 TEST(LawOfLengths, ShortMeansHaveASmallerSigma) {
   for (const double mean : {1.0, 1.1, 1.2, 1.37}) {
     const LengthDistribution law = lengths_of_mean(mean, 1e8, 0.8);

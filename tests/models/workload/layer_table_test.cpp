@@ -28,12 +28,13 @@ TEST(LayerTable, ShapesFollowFromLayerToLayer) {
   EXPECT_EQ(builder.shape().height, 28);
 }
 
-// By hand: 5 x 5 pixels after the convolution, 4 x 4 after the pool.
+// By hand, the convolution leaves 5 x 5 pixels and the pool 4 x 4.
 TEST(LayerTable, ParametersProductsAndActivations) {
   const LayerTable network = small_network();
   EXPECT_EQ(network.parameters(), 8 * 27 + 2 * 8 + 10 * (128 + 1));
   EXPECT_EQ(network.forward_macs(), 25 * 8 * 27 + 10 * 128);
-  // The convolution's output for its norm, the norm's under the ReLU, the pool's, the last one.
+  // Kept are the convolution's output for its norm, the norm's output for the ReLU, the pool's
+  // output and the last one.
   EXPECT_EQ(network.kept_elements(), 200 + 200 + 128 + 10);
 }
 
@@ -41,7 +42,7 @@ TEST(LayerTable, BottleneckProjectsItsInputOnlyWhereTheShapeChanges) {
   NetworkBuilder builder({256, 56, 56});
   builder.bottleneck("same", {64, 1});
   const LayerTable same{"same", builder.take(), "test"};
-  // He et al. 2015, figure 5: 256 -> 64 -> 64 -> 256.
+  // He et al. 2015, figure 5, has 256 -> 64 -> 64 -> 256 channels.
   EXPECT_EQ(same.parameters(), 256 * 64 + 9 * 64 * 64 + 64 * 256 + 2 * (64 + 64 + 256));
   NetworkBuilder wider({256, 56, 56});
   wider.bottleneck("wider", {128, 2});
@@ -82,7 +83,7 @@ TEST(NetworkOps, EveryProductIsDoneOnceInEachPass) {
   };
   EXPECT_EQ(flops(Pass::forward), 2 * 32 * network.forward_macs());
   EXPECT_EQ(flops(Pass::backward_weight), flops(Pass::forward));
-  // The first layer's input is the image.
+  // The first layer needs no gradient of its input, which is the image.
   EXPECT_EQ(flops(Pass::backward_input), 2 * 32 * network.layers.back().forward_macs());
 }
 

@@ -26,7 +26,7 @@ TEST(Layout, OrderSaysWhichRanksAreNeighbours) {
   EXPECT_TRUE(rank_map(layout).in_order());
   layout.order = {RankAxis::tp, RankAxis::cp, RankAxis::dp, RankAxis::pp};
   EXPECT_TRUE(rank_map(layout).in_order());
-  layout.order = {RankAxis::tp, RankAxis::pp};  // and then cp and dp
+  layout.order = {RankAxis::tp, RankAxis::pp};  // then cp and dp
   const RankMap map = rank_map(layout);
   for (int rank = 0; rank < layout.ranks(); ++rank) {
     const RankCoordinates at = coordinates_of(layout, rank);
@@ -34,8 +34,8 @@ TEST(Layout, OrderSaysWhichRanksAreNeighbours) {
   }
 }
 
-// BitPipe's process groups: the pipeline ranks d and pp - 1 - d, which hold the same stages, are
-// neighbours, and each direction of the pipeline passes all of them.
+// In BitPipe's process groups the pipeline ranks d and pp - 1 - d, which hold the same stages, are
+// neighbours, and each direction of the pipeline visits all ranks.
 TEST(Layout, PairsOfPipelineRanksStandSideBySide) {
   Layout layout{.tp = 2, .pp = 8, .dp = 4};
   layout.order = {RankAxis::tp, RankAxis::dp, RankAxis::pp_pairs};
@@ -80,13 +80,13 @@ TEST(Layout, LayersThatDoNotDivideAreNamed) {
   EXPECT_EQ(error_of([&] {
               layers_per_stage(model, {.pp = 2, .stage_layers = {97, -1}});
             }),
-            "stage 1 of 2 would hold -1 layers");
+            "stage 1 of 2 would hold -1 layers; change layout.stages");
 }
 
 TEST(Layout, MicrobatchesDivideTheGlobalBatch) {
   EXPECT_EQ(microbatches({.dp = 128}, {.global = 2048, .micro = 1}), 16);
   EXPECT_EQ(error_of([] { microbatches({.dp = 3}, {.global = 16, .micro = 2}); }),
-            "batch.global 16 does not divide by batch.micro 2 x dp 3 = 6");
+            "batch.global 16 is not a multiple of batch.micro 2 x dp 3 = 6");
 }
 
 TEST(Layout, CheckNamesWhatDoesNotFit) {
@@ -112,9 +112,9 @@ TEST(Layout, CheckNamesWhatDoesNotFit) {
             "layout.tp x cp = 8 does not divide batch.sequence 100");
   EXPECT_EQ(error_with([](Layout& l, Batch&) { l.pp = 1, l.vpp = 2; }),
             "layout.vpp is 2 but layout.pp is 1; chunks need a pipeline");
-  // Whole nodes.
+  // A layout may fill whole nodes.
   EXPECT_EQ(error_of([&] { check_layout(model, layout, batch, 32, 4); }), "no error");
-  // Narrower than a node, yet the second group of four would straddle two nodes.
+  // Groups of four fit in a node of six, but the second one would straddle two nodes.
   EXPECT_EQ(error_of([&] {
               check_layout(model, {.tp = 4, .dp = 6}, {6, 1, 8192}, 24, 6);
             }),

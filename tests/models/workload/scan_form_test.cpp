@@ -27,7 +27,8 @@ TEST(ScanForm, EveryKindHasKernelsBothWays) {
   }
 }
 
-// The first matrix has a gate, an input, keys and queries, and what the form adds for each head.
+// The columns of the first matrix are gate, input, keys and queries, and what the form adds per
+// head.
 TEST(ScanForm, ColumnsOfTheFirstMatrix) {
   const int inner = 32 * 128;
   const int shared = 8 * 64;
@@ -43,8 +44,8 @@ TEST(ScanForm, KernelsOfDeltaRulesHaveChunksOfTheirOwn) {
   EXPECT_EQ(mixer(ScanKind::lightning).chunk_tokens(), 256);
 }
 
-// A number of the state takes 7 operations in Mamba-2 and 8 in a delta rule (Megatron-LM), whatever
-// the length is; Lightning Attention's blocks are no longer than the sequence.
+// Per number of the state, Mamba-2 takes 7 operations and a delta rule 8 (Megatron-LM), for any
+// length; Lightning Attention's blocks are at most as long as the sequence.
 TEST(ScanForm, OperationsByTheConvention) {
   const double states = 32.0 * 128 * 64;
   EXPECT_EQ(mixer(ScanKind::mamba2).counted_flops(4096), 7 * states);

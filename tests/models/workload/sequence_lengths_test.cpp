@@ -21,7 +21,7 @@ TEST(SequenceLengths, BucketsGetTheirShares) {
                lengths, [&](int length) { return length >= low && length <= high; })) /
            4000;
   };
-  // Four standard deviations of a share of 4,000 draws.
+  // The tolerance is four standard deviations of a share of 4,000 draws.
   EXPECT_NEAR(within(100, 200), 0.75, 4 * std::sqrt(0.75 * 0.25 / 4000));
   EXPECT_DOUBLE_EQ(within(100, 200) + within(50000, 100000), 1);
 }

@@ -11,11 +11,11 @@ namespace {
 struct PublishedTower {
   const char* name;
   int layers, hidden, heads, ffn, patch, side;
-  double flops;  // of a forward pass; with a class token, and a projection or pooling at the end
+  double flops;  // a forward pass, with class token and projection or pooling
 };
 
-// github.com/mlfoundations/open_clip, 3b37473b, docs/model_profile.csv, column image_gflops:
-// counted from the kernels that ran, two operations a multiply-add.
+// The column image_gflops of docs/model_profile.csv in github.com/mlfoundations/open_clip,
+// 3b37473b, was counted from the kernels that ran, with two operations per multiply-add.
 const PublishedTower kPublished[] = {
     {"ViT-L-14-336", 24, 1024, 16, 4096, 14, 336, 381.92e9},
     {"ViT-H-14", 32, 1280, 16, 5120, 14, 224, 334.59e9},
@@ -31,7 +31,7 @@ TEST(Tower, HasTheOperationsOfPublishedOnes) {
     tower.layers.hidden = of.hidden;
     tower.layers.heads = tower.layers.kv_heads = of.heads;
     tower.layers.ffn_hidden = of.ffn;
-    tower.layers.sequence = across * across + 1;  // and the class token
+    tower.layers.sequence = across * across + 1;  // plus the class token
     tower.patch_values = 3.0 * of.patch * of.patch;
     EXPECT_NEAR(tower_flops(tower).stack / of.flops, 1, 0.005) << of.name;
   }

@@ -30,7 +30,7 @@ TEST(Training, NoBackwardPassBelowTheFirstTrainedPart) {
   EXPECT_EQ(at(training, head_part(kLayers)), (PartTraining{true, false, true}));
 }
 
-// Beside adapters all weights are frozen, and a frozen layer has none.
+// With adapters all weights are frozen, and a frozen layer has no adapters.
 TEST(Training, AdaptersAreTrainedAlone) {
   Training training{.frozen_layers = {true}, .adapter = {.kind = AdapterKind::lora, .rank = 8}};
   EXPECT_EQ(first_trained_part(&training, kLayers), 1);
@@ -53,7 +53,7 @@ TEST(Training, NothingTrainedIsBeyondTheHead) {
   EXPECT_GT(first_trained_part(&training, kLayers), head_part(kLayers));
 }
 
-// QLoRA, section 3: 0.127 bits of scales a parameter.
+// QLoRA, section 3, states 0.127 bits of scales per parameter.
 TEST(Training, DoubleQuantisation) {
   EXPECT_NEAR(8 * kNf4Bytes, 4.127, 1e-3);
 }

@@ -22,7 +22,7 @@ TEST(Transformer, LlamaParametersAreThoseOfTheCheckpoints) {
   EXPECT_EQ(llama3_405b().parameters(), 405853388800.0);
 }
 
-// The same paper's eq. 3 without its recomputation: 72 B s l h^2 (1 + s/6h + V/12lh).
+// Eq. 3 of the same paper, without its recomputation, is 72 B s l h^2 (1 + s/6h + V/12lh).
 TEST(Transformer, GptFlopsFollowTheEquationOfSc21) {
   const TransformerSpec gpt = gpt3_175b();
   const double l = gpt.layers, h = gpt.hidden, v = gpt.vocabulary, s = 2048, batch = 1536;
@@ -50,7 +50,7 @@ TEST(Transformer, CausalAttentionInHalfIsHalfOfIt) {
   EXPECT_EQ(half(8192), model_flops(model, 1, 8192));
 }
 
-// Mistral 7B: of 8,192 tokens the first 4,096 see what is before them, the others 4,096.
+// In Mistral 7B the first 4,096 of 8,192 tokens see all earlier tokens, the others see 4,096.
 TEST(Transformer, AWindowHidesWhatIsBehindIt) {
   TransformerSpec model = llama3_8b();
   const double whole = model_flops(model, 1, 8192);
@@ -58,13 +58,13 @@ TEST(Transformer, AWindowHidesWhatIsBehindIt) {
   EXPECT_DOUBLE_EQ(windowed_keys(model, 0, 8192), (4096 / 2 + 4096) / 2.0);
   EXPECT_DOUBLE_EQ(windowed_keys(model, 0, 2048), 1024);
   EXPECT_DOUBLE_EQ(windowed_keys(model, 6000, 8192), 4096);
-  EXPECT_DOUBLE_EQ(attended_keys(model, 8192), 6144);  // twice as many, as without a window
+  EXPECT_DOUBLE_EQ(attended_keys(model, 8192), 6144);  // twice those seen, by convention
   EXPECT_NEAR(whole - model_flops(model, 1, 8192), 12.0 * 32 * 4096 * 2048 * 8192, 1e3);
   EXPECT_DOUBLE_EQ(attended_keys(model, 4096), 4096);
   model.global_every = 4;
   EXPECT_DOUBLE_EQ(attended_keys(model, 8192), (8192 + 3 * 6144) / 4.0);
   model.attention = AttentionKernel::unfused;
-  EXPECT_DOUBLE_EQ(attended_keys(model, 8192), 8192);  // the mask hides them, but they are computed
+  EXPECT_DOUBLE_EQ(attended_keys(model, 8192), 8192);  // masked, but computed
   model.attention = AttentionKernel::flash;
   model.bidirectional = true;
   model.global_every = 0;

@@ -10,7 +10,7 @@
 namespace windtunnel {
 namespace {
 
-// One collective among all GPUs of two nodes of four, with a NIC of 25 GB/s each.
+// The plan has one collective among all GPUs of two nodes of four, with a NIC of 25 GB/s each.
 Plan plan_of(CollectiveKind kind, CollectiveAlgorithm algorithm, double bytes) {
   Plan plan;
   plan.ranks = 8;
@@ -39,17 +39,19 @@ TEST(PlanBound, CountsWhatHasToLeaveANode) {
   const auto seconds = [&](CollectiveKind kind, CollectiveAlgorithm algorithm) {
     return bound_s(plan_of(kind, algorithm, 100e9), cluster);
   };
-  // Half of it in and half of it out again: 1 s. Summed in switches: all of it once.
+  // Half of the buffer enters a node and leaves it again, which takes 1 s. If switches sum, all of
+  // it passes once.
   EXPECT_DOUBLE_EQ(seconds(all_reduce, CollectiveAlgorithm::ring), 1);
   EXPECT_DOUBLE_EQ(seconds(all_reduce, CollectiveAlgorithm::collnet_direct), 1);
   EXPECT_DOUBLE_EQ(seconds(all_gather, CollectiveAlgorithm::ring), 0.5);
-  // Each of four members sends half of its bytes away.
+  // Each of four members sends half of its bytes to the other node.
   EXPECT_DOUBLE_EQ(seconds(all_to_all, CollectiveAlgorithm::pairwise), 2);
   EXPECT_DOUBLE_EQ(seconds(send_recv, CollectiveAlgorithm::direct), 1);
 }
 
-// Half of what everybody sends goes to node 0, of which its own members send half: without them
-// 4 x 50 GB enter it. All for node 1, node 0 sends 400 GB there; on the way back it gets them.
+// Half of each rank's bytes go to node 0. Half of these come from node 0's own members; the others,
+// 4 x 50 GB, enter the node. If all bytes go to node 1, node 0 sends 400 GB there, and receives as
+// much on the way back.
 TEST(PlanBound, CountsWhatEachMemberGets) {
   const Cluster cluster = small_cluster(2, 4);
   Plan plan = plan_of(CollectiveKind::all_to_all, CollectiveAlgorithm::pairwise, 100e9);
@@ -63,7 +65,7 @@ TEST(PlanBound, CountsWhatEachMemberGets) {
   EXPECT_DOUBLE_EQ(bound_s(plan, cluster), 4);
   plan.exchanges[0].locality = 1;
   plan.exchanges[0].received.clear();
-  // Three quarters of what a GPU sends goes to others of its node.
+  // Three quarters of what a GPU sends goes to other GPUs of its node.
   bound = plan_bound(plan, cluster, CountedTransfers::all);
   EXPECT_DOUBLE_EQ(bound.link_s, 0.75 * 100e9 / cluster.node.nvlink_Bps.value);
   EXPECT_EQ(bound.link, "ports of GPU 0");
@@ -83,7 +85,7 @@ TEST(PlanBound, KnowsPodsSlowNicsAndClosedForms) {
   EXPECT_EQ(bound.link, "uplinks of pod 0");
 }
 
-// The job's nodes may stand anywhere, the last one in the first pod.
+// The job's nodes may be anywhere on the machine, with the last one in the first pod.
 TEST(PlanBound, CountsPodsWhereNodesStand) {
   Cluster cluster = small_cluster(2, 4);
   cluster.fabric.nodes_per_pod = 1;
@@ -104,13 +106,13 @@ TEST(PlanBound, CountsGroupsOfADragonflyAndWhatOthersTake) {
   EXPECT_DOUBLE_EQ(bound.link_s, 16);
   EXPECT_EQ(bound.link, "uplinks of pod 1");
 
-  // Of a machine of four groups: three bundles of 20 GB/s lead out of each, whatever the way.
+  // On a machine of four groups, three bundles of 20 GB/s leave each group, under any routing.
   cluster.machine_nodes = 4;
   cluster.fabric = FabricSpec();
   cluster.fabric.topology = Topology::dragonfly;
   cluster.fabric.nodes_per_router = cluster.fabric.routers_per_group = 1;
   cluster.fabric.global_Bps.value = 20e9;
-  EXPECT_DOUBLE_EQ(bound_s(plan, cluster), 200.0 / 20);  // minimal ways take one of the bundles
+  EXPECT_DOUBLE_EQ(bound_s(plan, cluster), 200.0 / 20);  // minimal paths use a single bundle
   cluster.fabric.routing = Routing::adaptive;
   bound = plan_bound(plan, cluster, CountedTransfers::all);
   EXPECT_DOUBLE_EQ(bound.link_s, 200.0 / 60);
@@ -121,7 +123,8 @@ TEST(PlanBound, CountsGroupsOfADragonflyAndWhatOthersTake) {
   EXPECT_NEAR(bound_s(plan, cluster), 200.0 / (100 * 0.05), 1e-9);
 }
 
-// All to all of 100 GB each: every node sends 50 GB to each other one, from each of four GPUs.
+// In an all-to-all of 100 GB per rank over four nodes, each of a node's four GPUs sends 25 GB x 4
+// to every other node.
 Plan exchange_of(int nodes) {
   Plan plan = plan_of(CollectiveKind::all_to_all, CollectiveAlgorithm::pairwise, 25e9 * nodes);
   plan.ranks = 4 * nodes;
@@ -139,26 +142,26 @@ Cluster cluster_on(Topology topology, int nodes) {
   return cluster;
 }
 
-// Between any two nodes 4 x 25 GB each way. Of a torus of 4 x 1 each cable carries what goes to the
-// next node; halves the wrap-around joins twice; dimension order says where the rest goes.
+// Any two nodes exchange 4 x 25 GB in each direction. On a torus of 4 x 1 each cable carries
+// traffic to the next node, two cables connect the halves, and dimension order decides the rest.
 TEST(PlanBound, CountsCablesOfATorus) {
   Cluster cluster = cluster_on(Topology::torus, 4);
   cluster.fabric.dimensions = {4, 1};
   cluster.fabric.link_Bps.value = 10e9;
   const Plan plan = exchange_of(4);
   PlanBound bound = plan_bound(plan, cluster, CountedTransfers::all);
-  // Two of four nodes send 4 x 100 GB to the others over two cables: 20 s. All pairs two apart go
-  // the same way round, so that one cable has 1 + 2 times 100 GB.
+  // Two of four nodes send 4 x 100 GB to the others over two cables, which takes 20 s. All pairs at
+  // distance two go round in the same direction, so that one cable carries 1 + 2 times 100 GB.
   EXPECT_DOUBLE_EQ(bound.link_s, 30);
   EXPECT_EQ(bound.link, "torus 0 +x");
-  cluster.fabric.routing = Routing::ecmp;  // one dimension leaves no choice
+  cluster.fabric.routing = Routing::ecmp;  // one dimension has one route
   EXPECT_DOUBLE_EQ(bound_s(plan, cluster), 30);
-  // On a square what goes to the far corner may go either way: two cables of each node then.
+  // On a square, traffic to the far corner may take either direction, over two cables of each node.
   cluster.fabric.dimensions = {2, 2};
   bound = plan_bound(plan, cluster, CountedTransfers::all);
   EXPECT_DOUBLE_EQ(bound.link_s, 20);
   EXPECT_EQ(bound.link, "cables of plane x = 0");
-  // Collectives that choose their way are held by the cuts.
+  // Collectives that choose their own routes are bounded by the cuts only.
   Plan reduced = exchange_of(4);
   reduced.classes[0].tasks[0].collective = CollectiveKind::all_reduce;
   reduced.classes[0].tasks[0].algorithm = CollectiveAlgorithm::ring;
@@ -175,11 +178,12 @@ TEST(PlanBound, CountsCablesOfAGraph) {
   const Plan plan = exchange_of(4);
   PlanBound bound = plan_bound(plan, cluster, CountedTransfers::all);
   EXPECT_DOUBLE_EQ(bound.link_s, 4 * 100.0 / 20);
-  // Two cables between them, one by a third switch, of which routing takes none: shortest ways.
+  // Two cables join the switches directly, and one path leads through a third switch; routing uses
+  // shortest paths only.
   cluster.fabric.edges.push_back({"left", "between", 20e9});
   cluster.fabric.edges.push_back({"between", "right", 20e9});
   EXPECT_DOUBLE_EQ(bound_s(plan, cluster), 20);
-  // Two equal ways: either may have all of it, the cut has both.
+  // Two paths are equally long: either may carry all the traffic, but the cut counts both.
   cluster.fabric.edges[4] = {"left", "other", 20e9};
   cluster.fabric.edges.push_back({"other", "right", 20e9});
   cluster.fabric.routing = Routing::ecmp;
@@ -211,7 +215,7 @@ TEST(PlanBound, CountsPortsAndBridgesInsideANode) {
   EXPECT_DOUBLE_EQ(seconds(all_to_all, CollectiveAlgorithm::direct), 4 * 0.75 * 25 / 10);
 }
 
-// Node 0 to 2 over the common network, node 0 to 1 by their NICs.
+// Node 0 sends to node 2 over the common network, and to node 1 over the nodes' own NICs.
 TEST(PlanBound, CountsNetworksApart) {
   Cluster cluster = cluster_on(Topology::fat_tree, 4);
   cluster.fabric.nodes_per_pod = 1;
@@ -224,7 +228,7 @@ TEST(PlanBound, CountsNetworksApart) {
   PlanBound bound = plan_bound(plan, cluster, CountedTransfers::all);
   EXPECT_DOUBLE_EQ(bound.link_s, 4 * 100.0 / 2);
   EXPECT_EQ(bound.link, "common accesses of network 0");
-  // Groups of one network have its uplinks alone: 25 GB/s of each pod.
+  // A group inside one network uses that network's uplinks only: 25 GB/s per pod.
   plan.groups[0].members.resize(8);
   cluster.common.node_Bps = spec(1000e9);
   bound = plan_bound(plan, cluster, CountedTransfers::all);
@@ -232,7 +236,7 @@ TEST(PlanBound, CountsNetworksApart) {
   EXPECT_EQ(bound.link, "uplinks of pod 0");
 }
 
-// Messages have one way; copies and storage are in the Plan as they are.
+// A message has one route; copies and writes to storage are counted as the Plan states them.
 TEST(PlanBound, CountsSingleLinks) {
   Cluster cluster = small_cluster(2, 4);
   Plan plan;
@@ -265,7 +269,7 @@ TEST(PlanBound, TheBusiestGpuComputes) {
   EXPECT_DOUBLE_EQ(plan_bound(plan, cluster, CountedTransfers::all).seconds(), 5);
 }
 
-// Kernels of a draw may take less time than calibrated ones.
+// The kernels of a draw may take less time than the calibrated ones.
 TEST(PlanBound, KernelsHaveThePaceOfTheirDraw) {
   Cluster cluster = small_cluster(2, 4);
   Plan plan = plan_of(CollectiveKind::all_gather, CollectiveAlgorithm::ring, 1);

@@ -44,7 +44,8 @@ struct Sample {
   OptimizerSync sync;
 };
 
-// Any kind of schedule, every stage its own costs. None where the theory forbids the numbers.
+// Draws any kind of schedule, with different costs for every stage. Returns nothing if the kind
+// does not allow the numbers.
 std::optional<Sample> random_sample(int index) {
   RandomStream random(1, RandomPurpose::test, index);
   const ScheduleKind& kind = schedule_kinds()[random.below(schedule_kinds().size())];
@@ -74,7 +75,7 @@ std::optional<Sample> random_sample(int index) {
   }
   sample.messages = equal_messages(random.below(3) == 0 ? 0 : 0.4 * random.uniform());
   if (random.below(2) == 0) {
-    // Each stage its own.
+    // Each stage has different times.
     MessageTimes& times = sample.messages.times;
     const int of_schedule = sample.schedule.stages() * sample.schedule.slices;
     times = {};
@@ -109,7 +110,7 @@ void for_each_sample(const Check& check) {
   EXPECT_EQ(checked.size(), schedule_kinds().size());
 }
 
-// ---- against the evaluator ----
+// ---- comparison with the evaluator ----
 
 TEST(ScheduleGraph, PlaysAsTheEvaluator) {
   for_each_sample([](Sample sample) {
@@ -154,7 +155,7 @@ TEST(ScheduleAnalysis, AgreesWithTheEvaluator) {
     for (int rank = 0; rank < sample.schedule.ranks; ++rank) {
       const RankActivations& activations = analysis.activations[rank];
       EXPECT_NEAR(activations.peak, expected.peak_activation[rank], 1e-9);
-      // Whatever is kept is freed in the end.
+      // All activations that are kept are freed in the end.
       EXPECT_NEAR(activations.points.back().activation, 0, 1e-9);
       for (const ActivationPoint& point : activations.points) {
         EXPECT_GT(point.activation, -1e-9);
@@ -205,9 +206,10 @@ TEST(ScheduleAttribution, CountsTheWorkOfARank) {
   });
 }
 
-// 1f1b on 2 ranks, 2 micro-batches, F = 1, I = 1.5, W = 0.5, message 0.25:
-//   rank 0: F0 0-1, F1 1-2, B0 4.5-6.5, B1 7.5-9.5
-//   rank 1: F0 1.25-2.25, B0 2.25-4.25, F1 4.25-5.25, B1 5.25-7.25
+// 1f1b on 2 ranks with 2 micro-batches, F = 1, I = 1.5, W = 0.5 and messages of 0.25 runs as
+// follows:
+// rank 0: F0 0-1, F1 1-2, B0 4.5-6.5, B1 7.5-9.5
+// rank 1: F0 1.25-2.25, B0 2.25-4.25, F1 4.25-5.25, B1 5.25-7.25
 TEST(ScheduleAttribution, TwoRanksByHand) {
   const Schedule schedule = generate_schedule("1f1b", 2, 2, 1);
   const ScheduleAnalysis analysis =
@@ -220,7 +222,8 @@ TEST(ScheduleAttribution, TwoRanksByHand) {
   EXPECT_DOUBLE_EQ(of(first, TimeUse::backward_input), 3);
   EXPECT_DOUBLE_EQ(of(first, TimeUse::backward_weight), 1);
   EXPECT_DOUBLE_EQ(of(first, TimeUse::warm_up), 0);
-  // 2-4.5 waits for rank 1's F0, B0 and, 0.25 each, the message back; 6.5-7.5 for F1, B1 and it.
+  // In 2-4.5 rank 0 waits for rank 1's F0 and B0, and for the message back, 0.25; in 6.5-7.5 for
+  // F1, B1 and the message.
   EXPECT_DOUBLE_EQ(of(first, TimeUse::message), 0.5);
   EXPECT_DOUBLE_EQ(of(first, TimeUse::stall), 3);
   EXPECT_DOUBLE_EQ(of(first, TimeUse::cool_down), 0);
@@ -230,11 +233,11 @@ TEST(ScheduleAttribution, TwoRanksByHand) {
   EXPECT_DOUBLE_EQ(of(second, TimeUse::message), 0.25);
   EXPECT_DOUBLE_EQ(of(second, TimeUse::stall), 0);
   EXPECT_DOUBLE_EQ(of(second, TimeUse::cool_down), 2.25);
-  // F0 -> F0 B0 F1 B1 -> B1: two messages.
+  // The critical path F0 -> F0 B0 F1 B1 -> B1 contains two messages.
   EXPECT_EQ(analysis.path.messages, 2);
   EXPECT_EQ(analysis.path.steps.size(), 8u);
   EXPECT_DOUBLE_EQ(of(analysis.path.composition_s, TimeUse::message), 0.5);
-  // F1 of rank 0 could end 2 later: its message would then arrive at 4.25.
+  // F1 of rank 0 could end 2 later, because its message would then arrive at 4.25.
   EXPECT_DOUBLE_EQ(analysis.slack_s[0][0], 0);
   EXPECT_DOUBLE_EQ(analysis.slack_s[0][1], 2);
   EXPECT_DOUBLE_EQ(analysis.activations[0].peak, 2);
@@ -243,8 +246,8 @@ TEST(ScheduleAttribution, TwoRanksByHand) {
 }
 
 TEST(ScheduleAttribution, PostValidationForgivesTheSkew) {
-  // ZB-V at equal times: no bubble in the longest span, (p - 1) / 2 chunk times of T_F in the
-  // makespan (arXiv 2401.10241).
+  // ZB-V at equal times has no bubble in the longest span, and one of (p - 1) / 2 times a chunk's
+  // T_F in the makespan (arXiv 2401.10241).
   const Schedule schedule = generate_schedule("zb-v", 4, 12, 2);
   const auto costs = equal_costs(schedule, {0.5, 0.5, 0.5, 0.5, 0.25});
   const ScheduleAnalysis analysis =
@@ -260,7 +263,7 @@ TEST(ScheduleAttribution, PostValidationForgivesTheSkew) {
   EXPECT_NEAR(analysis.sensitivity.step_post_validated_s, 36, 1e-9);
 }
 
-// What a rank gathers before its first forward is not of its step.
+// Weights that a rank gathers before its first forward pass do not count as part of its step.
 TEST(ScheduleAttribution, AStepBeginsWithCompute) {
   const Schedule schedule = generate_schedule("zb-h1", 4, 8, 1);
   const std::vector<StageCost> costs = equal_costs(schedule, {1, 1.2, 0.8, 1, 0.5});
@@ -295,7 +298,8 @@ TEST(ScheduleAnalysis, ThePathIsAChainWithoutGapsOrSlack) {
   });
 }
 
-// An action made longer by its slack delays nothing, by twice of it the whole by its slack.
+// Lengthening an action by its slack delays nothing; lengthening it by twice its slack delays the
+// step by its slack.
 TEST(ScheduleAnalysis, SlackIsWhatAnActionMayLose) {
   for_each_sample([](const Sample& sample) {
     RandomStream random(2, RandomPurpose::test, sample.schedule.microbatches);
@@ -355,8 +359,9 @@ TEST(ScheduleSensitivity, WhatIfsAreEvaluations) {
   });
 }
 
-// gpipe with equal stages: a rank 10 % slower is waited for m times, whichever it is; jitter is
-// waited for, too, so that the step grows although the work does not.
+// In gpipe with equal stages a rank that is 10 % slower delays the step by m times its excess,
+// whichever rank it is. Ranks also wait for jitter, so that the step grows although the mean work
+// does not.
 TEST(ScheduleSensitivity, GpipeByHand) {
   const Schedule schedule = generate_schedule("gpipe", 4, 8, 1);
   const ScheduleAnalysis analysis =
@@ -382,16 +387,16 @@ TEST(ScheduleSensitivity, NoJitterNoGrowth) {
   });
 }
 
-// One rank has nobody to wait for: jitter of independent draws averages out.
+// A single rank waits for no other, so that the independent draws of its actions average out.
 TEST(ScheduleSensitivity, JitterHasMeanOne) {
   const Schedule schedule = generate_schedule("1f1b", 1, 100, 1);
   const ScheduleSensitivity sensitivity =
       schedule_sensitivity(schedule, equal_costs(schedule, {1, 1, 1, 1, 0.5}), equal_messages(0),
                            {}, {.jitter = 0.2, .draws = 400});
-  // 300 units of work; the mean over 400 draws has a standard error of
-  // 0.2 sqrt(100 (1 + 2^2)) / sqrt(400) = 0.22.
+  // There are 300 units of work; the mean over 400 draws has a standard error of 0.2 sqrt(100 (1 +
+  // 2^2)) / sqrt(400) = 0.22.
   EXPECT_NEAR(sensitivity.jitter.mean_s, 0, 0.9);
-  EXPECT_GT(sensitivity.jitter.p95_s, 4);  // 1.6 of the sum's 4.5
+  EXPECT_GT(sensitivity.jitter.p95_s, 4);  // 1.6 standard deviations of 4.5 are 7.4
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The table of what does not go together, as a whole: what its rows say, and that
-// docs/physics/gradients.md prints them. WINDTUNNEL_UPDATE_GOLDEN=1 writes that part of the page.
+// Tests of the table of conflicting features as a whole: the texts of its rows, and that
+// docs/physics/gradients.md prints them. WINDTUNNEL_UPDATE_GOLDEN=1 rewrites that part of the page.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -66,8 +66,8 @@ TEST(Conflicts, EveryRowStandsOnceAndNamesAKeyOfScenarios) {
   }
 }
 
-// All that a job in two dimensions has in the way of its loss is refused at the door of programs,
-// which no scenario passes.
+// Jobs that programs build without a scenario are checked for the same conflicts, here those of a
+// contrastive loss.
 TEST(Conflicts, JobsThatNoScenarioMakesAreAskedToo) {
   Job job = small_job(2, 1, 4);
   EXPECT_NO_THROW(prepare_iteration(job));
@@ -79,7 +79,7 @@ TEST(Conflicts, JobsThatNoScenarioMakesAreAskedToo) {
               testing::StartsWith("train.loss.kind: a contrastive loss needs the embeddings"));
 }
 
-// Names in braces are known ones, and a schedule is named only by rows that are asked with one.
+// Names in braces must be known, and only rows that are checked with a schedule may name it.
 TEST(Conflicts, EveryRowHasItsTextOfAnyJob) {
   const Job job = small_job(2, 2, 4);
   const Schedule schedule = job_schedule(job, chunk_costs(job));
@@ -92,7 +92,8 @@ TEST(Conflicts, EveryRowHasItsTextOfAnyJob) {
   }
 }
 
-// The job has no pipeline, because two stacks with one are refused before a schedule is made.
+// The job has no pipeline, because encoder and decoder with one are refused before a schedule is
+// made.
 TEST(Conflicts, SlicesOfADecoderReadTheWholeSource) {
   Job job = small_job(1, 1, 4);
   Schedule schedule = job_schedule(job, chunk_costs(job));
@@ -108,7 +109,7 @@ TEST(Conflicts, SlicesOfADecoderReadTheWholeSource) {
               testing::HasSubstr("each slice of the decoder reads the whole source"));
 }
 
-// One-byte is refused under the key that states it, with train and without.
+// One-byte is refused under the key that states it, with and without `train`.
 TEST(Conflicts, ACompressorOfNumbersIsNamedByItsOwnKey) {
   Job job = small_job(1, 1, 4);
   Training training;
@@ -123,7 +124,7 @@ TEST(Conflicts, ACompressorOfNumbersIsNamedByItsOwnKey) {
   EXPECT_EQ(first_refusal(training_conflicts(), asked)->conflict->is.key, "train");
 }
 
-// Rows are asked before the layout is checked: more shards than replicas divide by no zero.
+// Rows are checked before the layout is: more shards than replicas must not divide by zero.
 TEST(Conflicts, MoreShardsThanReplicasAreNoMatterOfCompressors) {
   Job job = small_job(1, 1, 4);
   job.layout.sharding = Sharding::zero3;
@@ -139,7 +140,7 @@ TEST(Conflicts, MoreShardsThanReplicasAreNoMatterOfCompressors) {
   }
 }
 
-// Keys of a scenario that are read later count, too.
+// Keys that the scenario states but that are read later count too.
 TEST(Conflicts, StatedKeysCount) {
   Job job = small_job(1, 1, 4);
   job.lengths.emplace();

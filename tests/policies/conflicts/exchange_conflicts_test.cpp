@@ -12,7 +12,8 @@ namespace {
 constexpr Sharding kShardings[] = {Sharding::none, Sharding::zero1, Sharding::zero2,
                                    Sharding::zero3};
 
-// The micro-batches of a step are what a momentum waits for: where there is one, all go.
+// With one micro-batch per step every compressor works with every sharding. With more, compressors
+// of a momentum need the gradients of the whole step, which zero2 and zero3 do not keep.
 TEST(ExchangeConflicts, EveryCompressorGoesWithEverySharding) {
   for (const CompressorKind& kind : compressor_kinds()) {
     for (const Sharding sharding : kShardings) {

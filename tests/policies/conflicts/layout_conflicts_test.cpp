@@ -35,8 +35,8 @@ TEST(LayoutConflicts, APlainJobHasNone) {
   EXPECT_EQ(refusal_of([](Job&) {}), "no error");
 }
 
-// Asked before it is known whether so many ranks are there at all, so that the reason is named and
-// not what follows from it.
+// Rows are checked before the number of ranks is, so that the error names the cause and not its
+// consequence.
 TEST(LayoutConflicts, NameTheReasonOfALayoutThatCannotBe) {
   const auto linear = [](ContextForm form) {
     return [form](Job& job) {
@@ -79,7 +79,7 @@ TEST(LayoutConflicts, APatternHasLayersOfOneHalf) {
   EXPECT_EQ(refusal_of(pattern(TensorOverlap::none)), "no error");
 }
 
-// A step of one rank ends by itself, whatever order its gradients would travel in.
+// A step of a single rank ends by itself, whatever order of gradients is requested.
 TEST(LayoutConflicts, DispatchNeedsStepsThatEnd) {
   const auto dispatched = [](int dp) {
     return [dp](Job& job) {
@@ -92,8 +92,8 @@ TEST(LayoutConflicts, DispatchNeedsStepsThatEnd) {
   EXPECT_EQ(refusal_of(dispatched(1)), "no error");
 }
 
-// Shares that come out alike refuse nothing: on the whole job's nodes alike, and not where the
-// replicas on old nodes get fewer micro-batches.
+// Automatic shares conflict with other features only where they come out unequal, which they do not
+// on nodes that are all alike.
 TEST(LayoutConflicts, SharesAreAskedWhereTheyAreUnlike) {
   Job job = pool_job(PoolAxis::dp);
   job.batch.shares = BatchShares::automatic;
@@ -106,7 +106,7 @@ TEST(LayoutConflicts, SharesAreAskedWhereTheyAreUnlike) {
   EXPECT_EQ(fault(), "no error");
 }
 
-// Frozen, it leaves Muon the decoder's matrices alone.
+// A frozen tower leaves Muon only the decoder's matrices.
 TEST(LayoutConflicts, MuonUpdatesNoTower) {
   const auto muon = [](bool projector) {
     return [projector](Job& job) {
@@ -120,7 +120,7 @@ TEST(LayoutConflicts, MuonUpdatesNoTower) {
 }
 
 struct RowCase {
-  const char* part;  // of what the row says
+  const char* part;  // a part of the row's text
   std::function<void(Job& job)> change;
 };
 
@@ -235,7 +235,7 @@ std::vector<RowCase> model_cases() {
        }}};
 }
 
-// The change to a model of an encoder and a decoder.
+// Applies the change to a model with an encoder and a decoder.
 std::function<void(Job& job)> on_stacks(const std::function<void(Job& job)>& change) {
   return [change](Job& job) {
     job.model.pattern = "BC";
@@ -244,7 +244,7 @@ std::function<void(Job& job)> on_stacks(const std::function<void(Job& job)>& cha
   };
 }
 
-// The change to a model that projects its keys, and has no mask.
+// Applies the change to a model with projected keys and without a mask.
 std::function<void(Job& job)> on_projected_keys(const std::function<void(Job& job)>& change) {
   return [change](Job& job) {
     job.model.projected_keys = 8;
@@ -332,7 +332,7 @@ std::vector<RowCase> step_cases() {
            }}};
 }
 
-// Each row by a job that no row before it refuses.
+// Each row is reached by a job that no earlier row refuses.
 TEST(LayoutConflicts, EveryRowIsReached) {
   std::set<const Conflict*> reached;
   for (const auto& cases : {table_cases(), model_cases(), stack_cases(), step_cases()}) {

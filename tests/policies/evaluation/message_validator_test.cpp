@@ -13,7 +13,7 @@ struct FaultyMessages {
   const char* message;
 };
 
-// Each is a lowered schedule of two ranks with one fault.
+// Lowered schedules of two ranks, each with one fault.
 const FaultyMessages kFaulty[] = {
     {"0F0,0RECV_B0,0B0\n1RECV_F0,1F0,1B0,1SEND_B0\n",
      "rank 0, action 1 (0F0): its result is never sent"},

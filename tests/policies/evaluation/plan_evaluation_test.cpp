@@ -38,7 +38,7 @@ TEST(PlanEvaluation, AStreamByPriorityTakesTheMostUrgentReadyTask) {
   const Plan plan = one_rank({{"compute", StreamOrder::by_priority}, {"dp"}},
                              {task_of(0, 1), task_of(0, 1, {0}), task_of(0, 1, {1}),
                               task_of(1, 1.5), task_of(0, 0.25, {3}, 1)});
-  // The urgent one is ready at 1.5, while the second runs, and goes before the third.
+  // The urgent task is ready at 1.5, while the second task runs, and precedes the third.
   EXPECT_EQ(ends_s(plan, kCluster), (std::vector<double>{1, 2, 3.25, 1.5, 2.25}));
 }
 

@@ -28,7 +28,7 @@ struct Sample {
   double message_s = 0;
 };
 
-// Equal stages: a rank's share costs `rank`, a chunk 1/v of it.
+// Stages are equal: a rank's share costs `rank`, each of its v chunks 1/v of that.
 std::vector<StageCost> equal_stages(const Schedule& schedule, const StageCost& rank) {
   const double share = 1.0 / schedule.chunks;
   return std::vector<StageCost>(
@@ -43,14 +43,15 @@ Schedule random_classic(RandomStream& random) {
   const int ranks = 1 + static_cast<int>(random.below(9));
   int microbatches = 1 + static_cast<int>(random.below(30));
   const bool interleaved = kind.name == "interleaved-1f1b";
-  // More than one group: whole ones only, the others may be impossible.
+  // With more than one group of micro-batches only whole groups are used, because others may be
+  // impossible.
   if (interleaved && microbatches > ranks) microbatches -= microbatches % ranks;
   const int chunks = interleaved ? 2 + static_cast<int>(random.below(4)) : 1;
   return kind.generate({.ranks = ranks, .microbatches = microbatches, .chunks = chunks});
 }
 
-// Every stage its own cost; now and then the backwards are split and W moved back behind the next
-// action of the rank.
+// Every stage has different costs; some draws split the backwards and move W behind the next action
+// of the rank.
 Sample random_sample(int index) {
   RandomStream random(1, RandomPurpose::test, index);
   Sample sample;
@@ -82,8 +83,8 @@ Sample random_sample(int index) {
   return sample;
 }
 
-// The slow and obvious executor: raise every time to what its predecessors demand until nothing
-// changes. `sends`: empty: every message a pure delay.
+// A slow, obvious executor: it raises every time to what its predecessors demand until nothing
+// changes. Without `sends` every message is a pure delay.
 class Relaxation {
  public:
   Relaxation(const ScheduleSample& sample, std::optional<Sends> sends)
@@ -100,7 +101,7 @@ class Relaxation {
   }
 
  private:
-  using Result = std::tuple<bool, int, int>;  // gradient, stage, unit
+  using Result = std::tuple<bool, int, int>;  // gradient or not, stage, unit
 
   void pass(int rank) {
     double free_s = 0;
@@ -189,9 +190,9 @@ TEST(ScheduleEvaluator, NoWorkHasNoBubble) {
   EXPECT_EQ(evaluation.bubble_longest_stage_rate(), 0);
 }
 
-// 1f1b, two ranks, two micro-batches, F = 1, B = 2, message 0.5:
-//   rank 0: F0 0-1, F1 1-2, B0 5-7 (4.5 + 0.5), B1 8-10
-//   rank 1: F0 1.5-2.5, B0 2.5-4.5, F1 4.5-5.5, B1 5.5-7.5
+// 1f1b on two ranks with two micro-batches, F = 1, B = 2 and messages of 0.5 runs as follows:
+// rank 0: F0 0-1, F1 1-2, B0 5-7 (4.5 + 0.5), B1 8-10
+// rank 1: F0 1.5-2.5, B0 2.5-4.5, F1 4.5-5.5, B1 5.5-7.5
 TEST(ScheduleEvaluator, TwoRanksByHand) {
   const Schedule schedule = generate_schedule("1f1b", 2, 2, 1);
   ScheduleSpans spans;
@@ -207,7 +208,8 @@ TEST(ScheduleEvaluator, TwoRanksByHand) {
   EXPECT_EQ(evaluation.peak_activation, (std::vector<double>{6, 4}));
 }
 
-// GPipe, two ranks, two micro-batches, F = 1, B = 2, messages of 3 that leave one after the other:
+// GPipe on two ranks with two micro-batches, F = 1, B = 2 and messages of 3, which are sent one
+// after the other, runs as follows:
 //   rank 0: F0 0-1, F1 1-2; sends until 4 and 7
 //   rank 1: F0 4-5, F1 7-8, B1 8-10, B0 10-12; sends until 13 and 16
 //   rank 0: B1 13-15, B0 16-18
@@ -219,7 +221,7 @@ TEST(ScheduleEvaluator, MessagesQueue) {
   EXPECT_EQ(queued.busy_s, (std::vector<double>{6, 6}));
 }
 
-// The same with 2 of the 3 on the way, while the next one leaves:
+// If 2 of each message's 3 are latency, during which the next one is sent, it runs as follows:
 //   rank 1: F0 4-5, F1 5-6, B1 6-8, B0 8-10
 //   rank 0: B1 11-13, B0 13-15
 TEST(ScheduleEvaluator, MessagesOnTheirWayKeepNoLinkBusy) {
@@ -229,8 +231,8 @@ TEST(ScheduleEvaluator, MessagesOnTheirWayKeepNoLinkBusy) {
   EXPECT_EQ(evaluate_schedule(schedule, stages, beside).makespan_s, 15);
 }
 
-// One rank, F = 2, B = 4 in two pieces, each piece with a reduction of 3 behind it: they end at
-// 4 + 3 and at 7 + 3 in place of 6 + 3. Then the norm, 0.5, and the optimizer, 5.
+// One rank runs F = 2 and B = 4 in two pieces, each followed by a reduction of 3: the reductions
+// end at 4 + 3 and at 7 + 3, instead of 6 + 3. Then the norm takes 0.5 and the optimizer 5.
 TEST(ScheduleEvaluator, CollectivesRunBeside) {
   const Schedule schedule = generate_schedule("1f1b", 1, 1, 1);
   constexpr double kNever = ActionMap::kNever;
@@ -251,8 +253,8 @@ TEST(ScheduleEvaluator, CollectivesRunBeside) {
   EXPECT_EQ(ends_s, std::vector<double>{10});
 }
 
-// The loop is compiled for what runs beside it: with collectives that take no time, and with ranks
-// that wait for messages of no length, it must come to what it comes to without them.
+// The loop is compiled in several forms for what runs beside the passes: with collectives that take
+// no time, and with messages that take none, each form must give the same result as the plain one.
 TEST(ScheduleEvaluator, AllFormsOfTheLoopAgree) {
   int compared = 0;
   for (const ScheduleKind& kind : schedule_kinds()) {
@@ -263,7 +265,7 @@ TEST(ScheduleEvaluator, AllFormsOfTheLoopAgree) {
     try {
       schedule = generate_schedule(kind, request);
     } catch (const Error&) {
-      continue;  // wants another number of something
+      continue;  // wants other numbers
     }
     if (schedule.slices > 1) continue;
     const std::vector<StageCost> costs(schedule.model_stages(), {1, 1.25, 0.75, 1, 0.5});
@@ -286,7 +288,7 @@ TEST(ScheduleEvaluator, AllFormsOfTheLoopAgree) {
                       whole(at.backward_weight_s), whole(at.recompute_s)});
       collectives.stages.push_back(&maps.back());
       collectives.first_forwards.push_back(maps.back().forward);
-      collectives.first_forwards.back().whole = false;  // by the matrix, which says the same
+      collectives.first_forwards.back().whole = false;  // the map says the same
     }
     const bool pairs = std::ranges::any_of(schedule.actions, [](const auto& actions) {
       return std::ranges::any_of(actions, &Action::with_next);
@@ -383,7 +385,7 @@ TEST(ScheduleEvaluator, AgreesWithRelaxationUnderEverySchedule) {
         try {
           makespan_s = evaluate_schedule(sample->schedule, sample->costs, beside).makespan_s;
         } catch (const Error&) {
-          continue;  // tests/sim/engine/pipeline_test.cpp: these
+          continue;  // tests/sim/engine/pipeline_test.cpp has them
         }
         ++compared;
         EXPECT_NEAR(makespan_s, makespan_of(Relaxation(*sample, sends).run()), 1e-9) << int(sends);
@@ -399,7 +401,7 @@ TEST(ScheduleEvaluator, StaysAboveTheLowerBounds) {
     const Schedule& schedule = sample.schedule;
     const auto evaluation = evaluate_schedule(schedule, sample.stages, sample.message_s);
     std::vector<double> work_s(schedule.ranks, 0);
-    double path_s = 0;  // of one micro-batch through all stages and back
+    double path_s = 0;  // of one micro-batch, through all stages and back
     for (int stage = 0; stage < schedule.stages(); ++stage) {
       const StageCost& cost = sample.stages[stage];
       path_s += cost.forward_s + cost.backward_input_s;
@@ -432,8 +434,9 @@ TEST(ScheduleEvaluator, MoreWorkIsNeverFaster) {
   }
 }
 
-// The published bubbles and peaks of equal stages without messages: GPipe and 1f1b (p-1) T and m or
-// p - r activations, interleaved (p-1) T / v and p + (p-1)/v on the first rank.
+// For equal stages without messages these bubbles and peaks are published: (p-1) T and m
+// activations for GPipe, (p-1) T and p - r for 1f1b, (p-1) T / v and p + (p-1)/v on the first rank
+// for interleaved.
 TEST(ScheduleEvaluator, MeetsThePublishedFormulas) {
   for (int index = 0; index < kSamples; ++index) {
     RandomStream random(3, RandomPurpose::test, index);
@@ -457,8 +460,8 @@ TEST(ScheduleEvaluator, MeetsThePublishedFormulas) {
   }
 }
 
-// p does not divide m: where the order is possible it never beats the formula, where it is not the
-// generator says so. Both happen; a whole number of groups is always possible.
+// If p does not divide m the order may be impossible, which the generator says; if it is possible
+// it never beats the formula. Both cases occur; whole groups are always possible.
 TEST(ScheduleEvaluator, InterleavedWithAShortLastGroup) {
   int possible = 0;
   int impossible = 0;

@@ -28,8 +28,8 @@ std::string data_file(const std::string& name) {
   return fmt::format("{}/tests/data/{}.csv", WINDTUNNEL_SOURCE_DIR, name);
 }
 
-// The expectations are those of torch's own test of the pass, test_schedule.py,
-// TestScheduleLowering.
+// The expectations are those of torch's own test of this pass (test_schedule.py,
+// TestScheduleLowering).
 TEST(Lowering, GathersAndDropsWeightsAsTorchsTestsExpect) {
   EXPECT_EQ(text_of(with_unshards(schedule_of("0F0,0F1,,0B0,0B1")).actions[0]),
             "0UNSHARD,0F0,0F1,0B0,0B1,0RESHARD");
@@ -51,7 +51,8 @@ TEST(Lowering, MergesBackwardsAsTorchsTestsExpect) {
       "0F0,0F1,0F2,0I0,0I1,0W0,0B2,0W1");
 }
 
-// By hand: before each action the next three stages; what is not among them goes, lowest first.
+// Before each action the next three stages are gathered; stages not among them are dropped, the
+// lowest first.
 TEST(Lowering, LooksThreeStagesAhead) {
   const Schedule compute = schedule_of("0F0,1F0,2F0,3F0,3B0,2B0,1B0,0B0");
   EXPECT_EQ(text_of(lowered(compute, {.sharded = true}).actions[0]),
@@ -60,7 +61,7 @@ TEST(Lowering, LooksThreeStagesAhead) {
             "0REDUCE_GRAD,0RESHARD");
 }
 
-// A pair counts as a whole: four stages may be gathered then, as in torch.
+// A pair counts as one action, so that four stages may be gathered then, as in torch.
 TEST(Lowering, APairIsLookedAtAsOne) {
   const Schedule compute =
       schedule_of("0F0,1F0,2F0,3F0,3B0,2B0,(0F1;1B0)OVERLAP_F_B,0B0,1F1,2F1,3F1,3B1,2B1,1B1,0B1");
@@ -101,8 +102,8 @@ TEST(Lowering, ADeadlockNamesRankAndAction) {
   EXPECT_EQ(fault->position, 1);
 }
 
-// Whatever a generator makes can be lowered, passes the validator, and is itself again without the
-// messages.
+// Every generated schedule can be lowered, passes the validator, and equals the original without
+// its messages.
 TEST(Lowering, OfEveryScheduleIsValid) {
   std::mt19937 random(11);
   for (const ScheduleKind& kind : schedule_kinds()) {
@@ -116,7 +117,7 @@ TEST(Lowering, OfEveryScheduleIsValid) {
       try {
         schedule = generate_schedule(kind.name, request);
       } catch (const Error&) {
-        continue;  // numbers that the kind forbids
+        continue;  // the kind forbids these numbers
       }
       ++made;
       for (const bool sharded : {false, true}) {

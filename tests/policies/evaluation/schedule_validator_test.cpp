@@ -1,4 +1,4 @@
-// What validate_schedule accepts, and how it names what it does not.
+// Tests of what validate_schedule accepts, and of its messages for what it refuses.
 #include "policies/evaluation/schedule_validator.hpp"
 
 #include <gmock/gmock.h>
@@ -84,7 +84,7 @@ TEST(ValidateSchedule, TakesSplitBackwards) {
   EXPECT_THROW(validate_schedule(schedule), Error);
 }
 
-// Two pipelines over two ranks: stages 0, 1 and, the other way round, 2, 3.
+// Two pipelines over two ranks: stages 0, 1 in one direction and 2, 3 in the other.
 Schedule two_replicas() {
   Schedule schedule;
   schedule.name = "both ways";

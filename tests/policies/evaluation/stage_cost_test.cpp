@@ -14,13 +14,14 @@ TEST(StageCost, SumsTheParts) {
   const StageCost cost = stage_costs({chunk}).at(0);
   EXPECT_EQ(cost.forward_s, 4);
   EXPECT_EQ(cost.backward_s(), 11);
-  EXPECT_EQ(cost.forward_hideable_s, 1);  // the experts' exchange alone
+  EXPECT_EQ(cost.forward_hideable_s, 1);  // only the experts' exchange
   EXPECT_EQ(cost.backward_hideable_s, 2);
   EXPECT_EQ(cost.activation, 7);
 }
 
-// Forward 3 and 1 s of exchange, backward 3 and 2: each exchange hides behind the other's kernels,
-// 9 - 3 s; of an exchange of 8 s only the 3 of the forward's kernels are hidden.
+// The forward pass has 3 s of kernels and 1 s of exchange, the backward pass 9 s and 2 s: each
+// exchange hides behind the other's kernels. Of an exchange of 8 s only the 3 s of the forward
+// pass's kernels are hidden.
 TEST(StageCost, PairsHideTheirExchangesBehindEachOther) {
   StageCost cost;
   cost.forward_s = 4;
@@ -35,7 +36,7 @@ TEST(StageCost, PairsHideTheirExchangesBehindEachOther) {
   EXPECT_DOUBLE_EQ(overlapped_s(cost, cost, false), 4 + 9 - 1 - 3);
 }
 
-// Half the speed: kernels take twice as long, and what passes between GPUs as long as ever.
+// At half the speed kernels take twice as long; communication between GPUs takes as long as before.
 TEST(StageCost, ASlowNodeLengthensKernelsAlone) {
   ChunkCost chunk;
   chunk.forward = {{Category::forward, Origin::spec, 3}, {Category::tp, Origin::spec, 1}};

@@ -1,4 +1,5 @@
-// Every overlap policy, compressor and sharding together: each runs or is refused with the reason.
+// Tests of every overlap policy, compressor and sharding together: each runs, or is refused with
+// the reason.
 #include "policies/exchange/compressed_reductions.hpp"
 
 #include <fmt/format.h>
@@ -104,7 +105,7 @@ double busy_s(const Plan& plan, Category category) {
   return seconds;
 }
 
-// Kernels between collectives: encode, all-reduce, orthonormalise, all-reduce, decode.
+// Kernels and collectives alternate: encode, all-reduce, orthonormalise, all-reduce, decode.
 TEST(GradientExchange, KernelsAndCollectivesOfAChainFollowOneAnother) {
   for (const GradientOverlap overlap : {GradientOverlap::none, GradientOverlap::wfbp,
                                         GradientOverlap::bucketed, GradientOverlap::asc}) {
@@ -134,7 +135,8 @@ TEST(GradientExchange, KernelsAndCollectivesOfAChainFollowOneAnother) {
   }
 }
 
-// Cores that compute and send: the step is the sum of both, and no kernel runs beside a collective.
+// If the same cores compute and send, a step is the sum of both, and no kernel runs beside a
+// collective.
 TEST(GradientExchange, BlockingCollectivesRunWhileNothingIsComputed) {
   for (const char* compressor : {"none", "powersgd", "int8"}) {
     const Job job = job_of(GradientOverlap::blocking, compressor);
@@ -144,7 +146,7 @@ TEST(GradientExchange, BlockingCollectivesRunWhileNothingIsComputed) {
     const auto& tasks = result.plan.classes.front().tasks;
     const auto& spans = timeline.ranks.front().spans;
     double sum_s = 0;
-    int during = 0;  // the backward pass
+    int during = 0;  // collectives during the backward pass
     double backward_ends_s = 0;
     for (std::size_t t = 0; t < tasks.size(); ++t) {
       sum_s += spans[t].end_s - spans[t].start_s;
@@ -159,7 +161,7 @@ TEST(GradientExchange, BlockingCollectivesRunWhileNothingIsComputed) {
   }
 }
 
-// On a slow network compression pays, on an endless one its kernels are all that is left of it.
+// Compression pays on a slow network; on an infinitely fast one only its kernels are left.
 TEST(GradientExchange, PowerSgdPaysOnSlowNetworksOnly) {
   for (const GradientOverlap overlap : {GradientOverlap::none, GradientOverlap::bucketed}) {
     for (const double nic_Bps : {1.25e9, 1e15}) {
@@ -187,8 +189,8 @@ double wire_bytes(const Plan& plan) {
   return bytes;
 }
 
-// No policy adds bytes, and with no latency none is slower than reducing after the backward pass
-// nor faster than its kernels or its bytes.
+// No policy adds bytes. Without latency none is slower than reducing after the backward pass, or
+// faster than its kernels or its bytes allow.
 TEST(GradientExchange, OverlapMovesTheSameBytesUnderTheKernels) {
   for (const double nic_Bps : {3e9, 12e9, 100e9}) {
     Job job = job_of(GradientOverlap::none, "none");
@@ -204,14 +206,14 @@ TEST(GradientExchange, OverlapMovesTheSameBytesUnderTheKernels) {
       EXPECT_NEAR(wire_bytes(outcome.plan), wire_bytes(plain.plan), 1e-9 * wire_bytes(plain.plan));
       EXPECT_LE(outcome.seconds, 1.001 * plain.seconds) << int(overlap);
       EXPECT_GE(outcome.seconds, 0.999 * kernels_s) << int(overlap);
-      // Two at once share no link in the closed form beyond the rule of 1.5.
+      // In closed form two concurrent reductions share a link only by the rule of 1.5.
       const double least = overlap == GradientOverlap::asc ? 0.74 : 0.99;
       EXPECT_GE(outcome.seconds, least * bytes_s) << int(overlap);
     }
   }
 }
 
-// Gradients that arrive in the next iteration: one iteration has the period of many.
+// If gradients arrive in the next iteration, one simulated iteration has the period of many.
 TEST(GradientExchange, OneIterationHasThePeriodOfMany) {
   for (const GradientOverlap overlap : {GradientOverlap::priority, GradientOverlap::dear}) {
     for (const double nic_Bps : {3e9, 25e9}) {
@@ -228,7 +230,7 @@ TEST(GradientExchange, OneIterationHasThePeriodOfMany) {
   }
 }
 
-// Where the network is the bottleneck the next forward pass hides what the backward cannot.
+// If the network is the bottleneck, the next forward pass hides what the backward pass cannot.
 TEST(GradientExchange, PriorityAndDearUseTheNextForwardPass) {
   Job job = job_of(GradientOverlap::bucketed, "none");
   job.cluster.node.nic_Bps = spec(4e9);
@@ -239,8 +241,8 @@ TEST(GradientExchange, PriorityAndDearUseTheNextForwardPass) {
   }
 }
 
-// Error feedback keeps what was not sent, 4 B per element of a matrix in fp32 on every rank, and
-// PowerSGD (Vogels et al. 2019, arXiv 1905.13727, algorithm 1) the factor that it starts from.
+// Error feedback keeps the error, 4 B per element of a matrix in fp32 on every rank. PowerSGD also
+// keeps the factor that it starts from (Vogels et al. 2019, arXiv 1905.13727, algorithm 1).
 TEST(GradientExchange, WhatACompressorKeepsIsInMemory) {
   const auto gradients = [](std::string_view compressor, GradientOverlap overlap) {
     Job job = job_of(overlap, compressor);
@@ -261,7 +263,7 @@ TEST(GradientExchange, WhatACompressorKeepsIsInMemory) {
       << "all gradients at once take no less than two buckets";
 }
 
-// What gradients take beyond compute, on nodes of four GPUs without latency.
+// The time that gradients add to compute, on nodes of four GPUs without latency.
 double exposed_s(int nodes, int servers, double nic_Bps, double nvlink_Bps) {
   Job job = job_of(GradientOverlap::none, "none", 1, 1, 4 * nodes);
   job.communication.aggregation = Aggregation::parameter_server;
@@ -274,8 +276,6 @@ double exposed_s(int nodes, int servers, double nic_Bps, double nvlink_Bps) {
          busy_s(result.plan, Category::backward) - busy_s(result.plan, Category::optimizer);
 }
 
-// A node sends its gradients S once and gets them back at the same time, whatever their number; on
-// the nodes' own hosts twice S (n - 1)/n; with fewer servers in proportion (BytePS' best practice).
 TEST(GradientExchange, MethodsOnAdamsMomentsNeedAdam) {
   for (const char* name : {"onebit-adam", "onebit-lamb", "zero-one-adam"}) {
     Job job = job_of(GradientOverlap::none, name);
@@ -285,9 +285,12 @@ TEST(GradientExchange, MethodsOnAdamsMomentsNeedAdam) {
   }
 }
 
+// A node sends its gradients, S, once to servers of their own and receives them at the same time,
+// for any number of nodes. Servers on the nodes' own hosts take twice S (n - 1)/n; fewer servers
+// take proportionally longer (BytePS' best practice).
 TEST(ParameterServers, ServersOfTheirOwnKeepUpWithAnyNumberOfNodes) {
   const Job job = job_of(GradientOverlap::none, "none", 1, 1, 8);
-  constexpr double kNic_Bps = 1e9;  // of each of four
+  constexpr double kNic_Bps = 1e9;  // for each of four NICs
   const double whole_s = job.model.parameters() * job.software.reduce_bytes / (4 * kNic_Bps);
   for (const int nodes : {2, 4, 8}) {
     EXPECT_NEAR(exposed_s(nodes, nodes, kNic_Bps, 200e9), whole_s, 1e-3 * whole_s) << nodes;
@@ -298,8 +301,8 @@ TEST(ParameterServers, ServersOfTheirOwnKeepUpWithAnyNumberOfNodes) {
   }
 }
 
-// The slower of what happens in nodes and between them decides, not their sum. PCIe carries the
-// copies to the host as well: 3/4 S of a ring, 1/4 S of a copy, both ways.
+// The slower of the stages inside and between nodes decides, and not their sum. PCIe also carries
+// the copies to the host: 3/4 S of a ring and 1/4 S of a copy, in both directions.
 TEST(ParameterServers, TheSlowerStageDecides) {
   const Job job = job_of(GradientOverlap::none, "none", 1, 1, 8);
   const double bytes = job.model.parameters() * job.software.reduce_bytes;
@@ -309,7 +312,7 @@ TEST(ParameterServers, TheSlowerStageDecides) {
   EXPECT_NEAR(exposed_s(2, 2, 1e9, pcie_Bps), bytes / 4e9, 0.01 * bytes / 4e9);
 }
 
-// Partitions so small that most go together take as long as one by one, and cost each.
+// Most small partitions share a task, which takes the time and the launches of all of them.
 TEST(PriorityOverlap, SmallPartitionsCostTheirLaunchAndNoTasks) {
   Job job = job_of(GradientOverlap::priority, "none", 1, 1, 8);
   job.calibration.collective_launch_s.value = 20e-6;
@@ -323,15 +326,15 @@ TEST(PriorityOverlap, SmallPartitionsCostTheirLaunchAndNoTasks) {
   const double gradients = job.model.parameters() * job.software.reduce_bytes;
   EXPECT_GT(small.seconds, 20e-6 * gradients / 1e3);
   EXPECT_LT(small.seconds, 30e-6 * gradients / 1e3);
-  // Where the network is what a step takes, by the number of partitions.
+  // If the network is the bottleneck, the step grows with the number of partitions.
   const double longer_s = timed(1e3, 100e-6).seconds - small.seconds;
   EXPECT_NEAR(longer_s, 100e-6 * gradients / 1e3, 0.01 * longer_s);
-  // The coarser form is the finer one where they meet.
+  // The coarse and the fine form agree where one replaces the other.
   const double edge = gradients / 2000;
   EXPECT_NEAR(timed(0.99 * edge, 1e-6).seconds / timed(1.01 * edge, 1e-6).seconds, 1, 0.05);
 }
 
-// A synchronisation every 8 steps costs an eighth of it in each, latency and all.
+// A synchronisation every 8 steps costs each step an eighth of its time, including latency.
 TEST(GradientExchange, WhatRunsEveryFewStepsCostsItsShare) {
   Job job = job_of(GradientOverlap::none, "zero-one-adam");
   job.calibration.collective_launch_s.value = 5e-3;
@@ -348,7 +351,7 @@ TEST(GradientExchange, WhatRunsEveryFewStepsCostsItsShare) {
   EXPECT_NEAR(dp_s(8) / dp_s(1), 1.0 / 8, 1e-9);
 }
 
-// DDP's copies: 8 B an element in fp32 each way, on the compute stream.
+// DDP's copies read and write 8 B per fp32 element in each direction, on the compute stream.
 TEST(GradientExchange, GradientsAreCopiedIntoBucketsAndBack) {
   Job job = job_of(GradientOverlap::bucketed, "none");
   job.precision = Precision::fp32;
@@ -366,7 +369,7 @@ TEST(GradientExchange, GradientsAreCopiedIntoBucketsAndBack) {
   EXPECT_EQ(tensors_s, run(job).seconds) << "tensors that go alone need no buckets";
 }
 
-// Of every kind of collective the bytes that the first rank's gradients travel with.
+// Sums the bytes of each kind of collective that carries the first rank's gradients.
 std::map<CollectiveKind, double> bytes_by_kind(const Plan& plan) {
   std::map<CollectiveKind, double> bytes;
   for (const Task& task : plan.classes.front().tasks) {
@@ -375,8 +378,8 @@ std::map<CollectiveKind, double> bytes_by_kind(const Plan& plan) {
   return bytes;
 }
 
-// Two nodes of four: each member compresses a quarter of what its node has summed, and exchanges it
-// with one peer.
+// On two nodes of four each member compresses a quarter of what its node has summed, and exchanges
+// it with one peer.
 TEST(GradientExchange, CompressesAcrossNodesOnly) {
   Job job = job_of(GradientOverlap::bucketed, "int8");
   const Outcome all = run(job);
@@ -394,7 +397,7 @@ TEST(GradientExchange, CompressesAcrossNodesOnly) {
               1e-6 * dense);
 }
 
-// Between islands what is flat sends every member's part over the long cable.
+// Between islands a flat collective sends every member's part over the long-distance link.
 TEST(GradientExchange, OnSitesItCompressesAcrossThemByItself) {
   Job job = job_of(GradientOverlap::bucketed, "int8", 1, 1, 32);
   job.cluster.fabric.topology = Topology::sites;
@@ -421,8 +424,8 @@ TEST(GradientExchange, ShardsAreCompressedBetweenTheirCopies) {
   EXPECT_EQ(run(job).seconds, across.seconds) << "by itself";
 }
 
-// Two slices of four ranks: a layer takes ten rounds of 1 ms, however buckets and partitions cut
-// it, and no rounds in a micro-batch that sums no copies.
+// In two slices of four ranks a layer takes ten rounds of 1 ms, however buckets and partitions cut
+// it. A micro-batch that sums no copies takes none.
 TEST(GradientExchange, SlicesTakeRoundsOnceALayer) {
   Job job = job_of(GradientOverlap::bucketed, "none");
   job.layout.sharding = Sharding::zero2;
@@ -455,13 +458,13 @@ TEST(GradientExchange, SlicesTakeRoundsOnceALayer) {
   job.layout.copies_summed = CopiesSummed::micro_batch;
   EXPECT_NEAR(rounds_s(10e6, 1, StageAction::backward), all_s, 1e-9);
   job.layout.copies_summed = CopiesSummed::step;
-  job.layout.shard_ranks = 0;  // shards in both slices
+  job.layout.shard_ranks = 0;  // shards span both slices
   EXPECT_NEAR(rounds_s(10e6, 1, StageAction::backward), all_s, 1e-9);
   job.training = std::make_shared<const Training>(Training{.method = TrainingMethod::zeroth_order});
   EXPECT_NEAR(rounds_s(1e12, 1, StageAction::last_backward), 10e-3, 1e-9) << "one number";
 }
 
-// As many elements as the bytes hold are the same buckets; more for each replica are fewer buckets.
+// Buckets sized in elements equal those of as many bytes; larger ones are fewer.
 TEST(CompressedReductions, BucketsCountedInElements) {
   Job job = job_of(GradientOverlap::bucketed, "none");
   const Outcome bytes = run(job);

@@ -15,8 +15,8 @@ Segments halves() {
   return segments;
 }
 
-// Two segments of 1 s. Kernels beside a collective get through 1 / 1.5 of their work: in 0.3 s they
-// lose 0.1 s, in 0.6 s 0.2 s, and never more than half of what they take.
+// There are two segments of 1 s. Beside a collective, kernels do 1 / 1.5 of their work: they lose
+// 0.1 s in 0.3 s and 0.2 s in 0.6 s, and never more than half of their own time.
 TEST(Contention, KernelsLoseWhileCollectivesRunBesideThem) {
   Segments segments = halves();
   segments[1].gathers = {taking(0.3)};
@@ -29,7 +29,7 @@ TEST(Contention, KernelsLoseWhileCollectivesRunBesideThem) {
   EXPECT_DOUBLE_EQ(segments[0].slowdown, 1.5);
 }
 
-// Kernels on the stream of the collectives take all of their time from the segment beside them.
+// Kernels on the stream of the collectives take their whole time from the segment beside them.
 TEST(Contention, KernelsOfTransfersTakeTheirTimeFromTheSegment) {
   Segments segments = halves();
   segments[1].gathers = {taking(0.3)};
@@ -41,7 +41,8 @@ TEST(Contention, KernelsOfTransfersTakeTheirTimeFromTheSegment) {
   EXPECT_DOUBLE_EQ(segments[0].slowdown, 1.1 + 0.25);
 }
 
-// Nothing runs beside the first segment of a backward; its bucket of 0.6 s runs beside the second.
+// Nothing runs beside the first segment of a backward pass; its bucket of 0.6 s runs beside the
+// second.
 TEST(Contention, ABucketRunsBesideTheSegmentBehindIt) {
   Segments segments = halves();
   segments[0].reductions = {taking(0.6)};
@@ -50,7 +51,8 @@ TEST(Contention, ABucketRunsBesideTheSegmentBehindIt) {
   EXPECT_DOUBLE_EQ(segments[1].slowdown, 1.2);
 }
 
-// a + 1.5 b s (Shi, Chu, Li, INFOCOM 2021) for two at once: 1 + 1.5 * 5 s where one takes 1 + 5.
+// Two concurrent reductions take a + 1.5 b s (Shi, Chu, Li, INFOCOM 2021): 1 + 1.5 * 5 s, where one
+// takes 1 + 5 s.
 TEST(Contention, TwoReductionsAtOnceTakeHalfAsLongAgain) {
   Segments segments(1);
   segments[0].reductions = {taking(6), taking(6)};

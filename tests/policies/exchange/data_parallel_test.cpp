@@ -128,8 +128,8 @@ TEST(DataParallel, CollectivesBesideAPieceStretchIt) {
   }
 }
 
-// In the last backward the first bucket's reduction runs beside the second segment: all of it, or
-// as long as the segment lasts.
+// In the last backward pass the first bucket's reduction runs beside the second segment, either all
+// of it or for as long as the segment lasts.
 TEST(DataParallel, TheStretchOfTheSecondPieceByHand) {
   const double s = 0.25;
   for (const double nic_Bps : {25e9, 2500e9}) {

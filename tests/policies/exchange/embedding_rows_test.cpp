@@ -1,4 +1,4 @@
-// Gradients of an embedding as rows (EmbRace) in a whole iteration.
+// Iterations that exchange an embedding's gradient as rows (EmbRace).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,8 @@
 namespace windtunnel {
 namespace {
 
-// A language model whose embedding has 95 % of the weights, few tokens a step, a slow network.
+// A language model whose embedding holds 95 % of the weights, with few tokens per step and a slow
+// network.
 Job language_model(EmbeddingExchange embeddings, GradientOverlap overlap) {
   Job job = small_job(1, 1, 16);
   job.model.layers = 2;
@@ -48,8 +49,8 @@ TEST(EmbeddingRows, AreExchangedFasterThanTheTableIsReduced) {
     const double exchanged_s = step_s(language_model(EmbeddingExchange::all_to_all, overlap));
     EXPECT_LT(exchanged_s, gathered_s);
     EXPECT_LT(gathered_s, dense_s);
-    // Published: up to 30.66 over the worst baseline. Half of the tables here is the loss head's,
-    // which stays dense.
+    // EmbRace reports up to 30.66 times the speed of the worst baseline. Here half of the table
+    // weights belong to the loss head, whose gradient stays dense.
     EXPECT_GT(dense_s / exchanged_s, 1.5);
     EXPECT_LT(dense_s / exchanged_s, 30.66);
   }
@@ -63,7 +64,7 @@ int all_reduces(const Job& job) {
   }));
 }
 
-// PyTorch DDP's buckets hold 25 MB of the layers' gradients however large the table beside them is.
+// PyTorch DDP's buckets hold 25 MB of the layers' gradients, however large the table is.
 TEST(EmbeddingRows, LeaveTheBucketsOfTheLayersAsTheyAre) {
   Job job = language_model(EmbeddingExchange::all_gather, GradientOverlap::bucketed);
   job.model.layers = 8;

@@ -43,8 +43,8 @@ TEST(GradientBuckets, CoverTheStageAndEndWithIt) {
 }
 
 TEST(GradientBuckets, CloseWhenTheyHoldTheBucketSize) {
-  // A middle stage of one layer with h = 1024, ffn = 4096: mlp_out and mlp_in 4.19 M each,
-  // projection 1.05 M, qkv 3.15 M parameters; two norms of 2 x 1024.
+  // A middle stage has one layer with h = 1024, ffn = 4096: mlp_out and mlp_in have 4.19 M
+  // parameters each, projection 1.05 M, qkv 3.15 M, and two norms 2 x 1024 each.
   Job job = small_job(1, 4, 2);
   job.model.biases = false;
   const double parameters = job.model.layer_parameters();
@@ -64,17 +64,17 @@ TEST(GradientBuckets, ATiedMatrixOnOneStageIsReadyWithTheEmbedding) {
   const auto tensors = stage_tensors(job, 0, 0, 8, chunk_of(job.model.parameters()));
   const auto buckets = gradient_buckets(tensors, 4, 1);
   EXPECT_DOUBLE_EQ(buckets.back().parameters, double(job.model.vocabulary) * job.model.hidden);
-  // The head's matrix is not among them. In a layer four matrices and two norms with a bias each;
-  // the final norm; positions and words.
+  // The buckets exclude the head's matrix. A layer has four matrices and two norms with a bias
+  // each; the rest are the final norm, positions and words.
   EXPECT_EQ(buckets.size(), 8U * 12 + 2 + 2);
-  // The head runs before the final norm.
+  // The head's backward pass precedes the final norm's gradient.
   EXPECT_GT(buckets.front().ready_share, 0);
 }
 
 TEST(GradientBuckets, ExpertsHaveBucketsOfTheirOwn) {
   Job job = small_job(1, 2, 4);
   job.model.moe = {.experts = 8, .per_token = 2, .ffn_hidden = 2048, .dense_layers = 5};
-  // Layers 4 (dense) to 7.
+  // The stage has layers 4 (dense) to 7.
   const auto tensors = stage_tensors(job, 1, 4, 4, chunk_of(9e7, 6e7));
   for (const StageTensor& tensor : tensors) {
     EXPECT_FALSE(tensor.layer == 4 && tensor.expert);
@@ -85,7 +85,7 @@ TEST(GradientBuckets, ExpertsHaveBucketsOfTheirOwn) {
   EXPECT_EQ(buckets.back().ready_share, 1);
 }
 
-// The experts of layer 1 are done before its attention is, and layer 0 has none.
+// The experts of layer 1 have their gradients before its attention has; layer 0 has no experts.
 TEST(GradientBuckets, TheExpertsLastBucketIsReadyWithItsLastGradient) {
   std::vector<StageTensor> tensors(4);
   for (StageTensor& tensor : tensors) {
@@ -115,7 +115,7 @@ std::vector<std::vector<int>> contents(const std::vector<GradientBucket>& bucket
   return tensors;
 }
 
-// Ready at 1, 2, 3 and 4 s; alone each takes 2.5 s.
+// Gradients are ready at 1, 2, 3 and 4 s; each alone takes 2.5 s to reduce.
 TEST(MergedBuckets, ByHand) {
   const std::vector<double> bytes(4, 1);
   const auto merged = [&](double parameters, double alpha_s) {
@@ -123,15 +123,15 @@ TEST(MergedBuckets, ByHand) {
     return contents(merged_buckets(four_tensors(parameters), bytes, 4, laws));
   };
   using Buckets = std::vector<std::vector<int>>;
-  // The first goes at once; the second cannot before the third is ready; at 3.5 both go, and the
-  // fourth is half a second away.
+  // The first is reduced at once. The second must wait for the network until the third is ready; at
+  // 3.5 s both are reduced, and the fourth would follow half a second later.
   EXPECT_EQ(merged(1e6, 0.5), (Buckets{{0}, {1, 2}, {3}}));
   EXPECT_EQ(merged(1e6, 0.6), (Buckets{{0}, {1, 2, 3}}));
   EXPECT_EQ(merged(100, 0), (Buckets{{0, 1, 2, 3}})) << "fewer than 8192 elements";
 }
 
 TEST(PriorityOrder, ByHand) {
-  // Two partitions of a tensor, then a more urgent one.
+  // Two partitions of a tensor are queued before a more urgent one arrives.
   const std::vector<Partition> partitions = {{0, 1.5, 1}, {0, 1.5, 1}, {1, 1.5, 1}};
   const auto order = [&](double credit) {
     std::vector<std::pair<int, double>> order;

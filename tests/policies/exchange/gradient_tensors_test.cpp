@@ -36,7 +36,8 @@ double sum(const std::vector<StageTensor>& tensors, double StageTensor::*member)
   return total;
 }
 
-// len(list(model.parameters())) of torchvision's models and of Hugging Face's BertForPreTraining.
+// Expected is len(list(model.parameters())) of torchvision's models and of Hugging Face's
+// BertForPreTraining.
 TEST(StageTensors, AreAsManyAsTheFrameworkHas) {
   const std::pair<const char*, std::size_t> models[] = {
       {"resnet-20", 65},   {"resnet-18-cifar", 62}, {"resnet-50", 161},    {"resnet-101", 314},
@@ -54,16 +55,16 @@ TEST(StageTensors, OfANetworkHaveItsShapesFromTheLastLayerOn) {
   EXPECT_EQ(tensors[0].parameters, 1000);
   EXPECT_EQ(tensors[1].shape.rows, 1000);
   EXPECT_EQ(tensors[1].shape.columns, 2048);
-  EXPECT_EQ(tensors[2].parameters, 2048);  // of the norm before the pool
-  // As PowerSGD sees a convolution: outputs by inputs x pixels of its window.
+  EXPECT_EQ(tensors[2].parameters, 2048);  // the norm before the pool
+  // PowerSGD reshapes a convolution to outputs by inputs x pixels of its window.
   EXPECT_EQ(tensors.back().shape.rows, 64);
   EXPECT_EQ(tensors.back().shape.columns, 3 * 49);
   EXPECT_DOUBLE_EQ(sum(tensors, &StageTensor::parameters), 25557032);
 }
 
-// A tower's gradients are complete after the embedding's: its projector, its layers, which are
-// numbered after the decoder's eight, and the embedding of patches. Its matrices work on 64 patches
-// for 1024 tokens of a sequence.
+// A tower's gradients are complete after the embedding's: first its projector, then its layers,
+// numbered after the decoder's eight, then the embedding of patches. Its matrices process 64
+// patches for 1024 tokens of a sequence.
 TEST(StageTensors, OfATowerFollowTheEmbedding) {
   const Job job = job_with_tower(small_job(1, 1, 1));
   const std::vector<StageTensor> tensors = tensors_of(job);
@@ -81,7 +82,7 @@ TEST(StageTensors, OfATowerFollowTheEmbedding) {
   EXPECT_LT(first_of(9), first_of(8));
   EXPECT_EQ(tensors.back().shape.rows, 256);
   EXPECT_EQ(tensors.back().shape.columns, 48 + 64);
-  // The bias of the second matrix of the MLP is first, and has the time of both.
+  // The bias of the MLP's second matrix comes first, and its work is that of both.
   EXPECT_NEAR(first_of(9)->work / first_of(7)->work, 64.0 / 1024 / 16, 1e-9);
   Training training;
   training.frozen_projector = false;
@@ -95,7 +96,7 @@ std::vector<StageTensor>::const_iterator first_of(const std::vector<StageTensor>
   return std::ranges::find(tensors, layer, &StageTensor::layer);
 }
 
-// The work of frozen parts passes on to what is trained after them in the backward pass.
+// In the backward pass the work of frozen parts is added to the next trained part.
 TEST(StageTensors, OfATowerTakeTheWorkOfFrozenPartsBeforeThem) {
   const auto tensors_with = [](const Training& training) {
     Job job = job_with_tower(small_job(1, 1, 1));
@@ -107,19 +108,20 @@ TEST(StageTensors, OfATowerTakeTheWorkOfFrozenPartsBeforeThem) {
                                        .frozen_head = true,
                                        .frozen_layers = std::vector<bool>(8, true)});
   ASSERT_EQ(projector.size(), 2U);
-  EXPECT_GT(projector[0].work, 0.99);  // of the decoder, and its own
+  EXPECT_GT(projector[0].work, 0.99);  // the decoder's work and its own
   const auto tower = tensors_with({.frozen_tower = false, .frozen_projector = true});
   const double matrix = 256.0 * 1024 * 64 / 1024;
   const double half = (512.0 * 1024 + 256 * 512) * 16 / 1024 / 2;
   EXPECT_NEAR(first_of(tower, 9)->work / first_of(tower, 7)->work,
               (matrix + half) / (1024.0 * 4096), 1e-9);
-  // Steps without a backward pass train all of them.
+  // Steps without a backward pass train all parts.
   const auto zeroth = tensors_with(
       {.method = TrainingMethod::zeroth_order, .frozen_tower = false, .frozen_projector = false});
   EXPECT_EQ(zeroth.size(), tensors_of(job_with_tower(small_job(1, 1, 1))).size());
 }
 
-// Each rank of tp runs a projector whole, and layers with fewer heads than ranks.
+// Each tp rank runs the whole projector, and whole layers if they have fewer heads than there are
+// ranks.
 TEST(StageTensors, OfATowerHaveTheWorkOfARank) {
   for (const int tp : {1, 2, 8}) {
     const auto tensors = tensors_of(job_with_tower(small_job(tp, 1, 1)));
@@ -143,7 +145,8 @@ TEST(StageTensors, CarryAllWorkAndTheirShapesAllParameters) {
   }
 }
 
-// What the dimensions give is what the chunk holds, so that nothing has to be scaled.
+// The sizes that follow from the model's dimensions add up to the chunk's parameters, so that
+// nothing has to be scaled.
 TEST(StageTensors, MatchTheChunkWhateverTheLayout) {
   for (const int moe : {0, 8}) {
     for (const int pp : {1, 2, 4}) {
@@ -248,10 +251,10 @@ TEST(StageTensors, SeparateProjectionsAreMoreTensorsOfTheSameParameters) {
   EXPECT_NEAR(sum(separate, &StageTensor::work), 1, 1e-12);
 }
 
-// VGG-16 has 90 % of its weights in three linear layers, and hardly any of its time.
+// VGG-16 has 90 % of its weights in three linear layers, which take hardly any of its time.
 TEST(StageTensors, WorkFollowsTheKernelsAndNotTheWeights) {
   Job job = tensors_job("vgg-16");
-  job.batch = {512, 64, 1};  // of single images reading the weights would be most of the work
+  job.batch = {512, 64, 1};  // with batches of one, reading weights dominates
   const std::vector<StageTensor> tensors = tensors_of(job);
   double parameters = 0;
   double work = 0;

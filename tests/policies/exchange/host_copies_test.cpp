@@ -57,7 +57,7 @@ TEST_F(CopiesOfAStage, PiecesAreTheLayersOfTheStage) {
   EXPECT_NEAR(share, 1, 1e-9);
   EXPECT_NEAR(parameters, chunk_.parameters, 1);
   EXPECT_NEAR(activations, chunk_.offloaded_bytes, 1);
-  // The first half of the layers, which the backward pass comes to last.
+  // The backward pass reaches the first half of the layers last.
   EXPECT_EQ(pieces_.front().activation_bytes, 0);
   EXPECT_GT(pieces_.back().activation_bytes, 0);
 }
@@ -112,7 +112,7 @@ TEST_F(CopiesOfAStage, WeightsComeBeforeBothPasses) {
   EXPECT_EQ(sum_of(traffic_.backward_weight, &Segment::fetched).weights, 0);
 }
 
-// Gradients leave behind what sums them, wherever in the action that is.
+// Gradients are copied to the host after the kernel that sums them, wherever in the action that is.
 TEST(HostCopies, GradientsLeaveBehindTheirReduction) {
   Job job = small_job(1, 1, 4);
   job.layout.sharding = Sharding::zero2;

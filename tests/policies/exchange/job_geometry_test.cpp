@@ -13,7 +13,8 @@
 namespace windtunnel {
 namespace {
 
-// Trees of all forms, a torus and sites; stages that begin where nodes do, and others.
+// Jobs on trees of all forms, on a torus and on sites, with stages that begin at a node's first GPU
+// or elsewhere.
 Job random_job(RandomStream& random) {
   Job job = small_job(1 << random.below(4), 1 + static_cast<int>(random.below(6)),
                       (1 << random.below(4)) * (random.below(4) == 0 ? 3 : 1));
@@ -44,7 +45,8 @@ Job random_job(RandomStream& random) {
   return job;
 }
 
-// Ranks of a stage that send by one NIC; in order they are taken to fill NICs.
+// The largest number of a stage's ranks that share a NIC. If ranks are in order, NICs are assumed
+// to be filled.
 int most_at_one_nic(const Job& job, int pp) {
   const int members = job.layout.ranks() / job.layout.pp;
   const NodeSpec& node = job.cluster.node;
@@ -56,7 +58,8 @@ int most_at_one_nic(const Job& job, int pp) {
   return std::ranges::max(senders | std::views::values);
 }
 
-// Of every rank of the stage to the one of equal place.
+// The route of messages if every rank of one stage sends to the rank at the same position in the
+// other.
 MessageWay way_of_all(const Job& job, int from_pp, int to_pp) {
   const LinkTable links(job.cluster);
   const int members = job.layout.ranks() / job.layout.pp;
@@ -123,7 +126,7 @@ TEST(JobGeometry, IsOfJobsThatLieAlike) {
   EXPECT_FALSE(kept([](Job& other) { other.software.reduce_bytes = 2.5; }));
 }
 
-// Whoever gets the geometry of another schedule, or of another job, comes to the same result.
+// Passing on the geometry of another schedule or of another job does not change the result.
 TEST(JobGeometry, HandedDownItChangesNothing) {
   Job job = small_job(2, 2, 4);
   job.layout.sharding = Sharding::zero1;

@@ -50,7 +50,7 @@ TEST(ReplicaGroups, EveryFamilyPartitionsTheRanksOfAStage) {
   }
 }
 
-// Shard times across is the number of ranks that hold the same parameters.
+// `shard` times `across` is the number of ranks that hold the same parameters.
 TEST(ReplicaGroups, ShardAndAcrossMakeAllReplicas) {
   for (int i = 0; i < 200; ++i) {
     RandomStream random(2, RandomPurpose::test, i);
@@ -63,8 +63,9 @@ TEST(ReplicaGroups, ShardAndAcrossMakeAllReplicas) {
   }
 }
 
-// A dense group is its parts times their peers. Parts lie in a node, peers in different ones; where
-// parts are single ranks, some group does not lie on nodes as others do, or no two members meet.
+// A dense group is a grid of parts and peers. A part is inside a node, and its members' peers are
+// in different nodes. If parts are single ranks, some group is placed unlike the others, or no two
+// members share a node.
 TEST(ReplicaGroups, PartsLieInANodeAndPeersInDifferentOnes) {
   int regular = 0;
   for (int i = 0; i < 400; ++i) {
@@ -143,9 +144,11 @@ TEST(ReplicaGroups, WholeCopiesOfTheState) {
   EXPECT_EQ(copies({.tp = 8, .cp = 2, .pp = 4, .dp = 8}), 16);
   EXPECT_EQ(copies({.dp = 8, .sharding = Sharding::zero1}), 1);
   EXPECT_EQ(copies({.dp = 8, .sharding = Sharding::zero3, .shard_ranks = 4}), 2);
-  // Experts over four ranks: as many copies as of the experts, though each rank has the rest.
+  // Experts on four ranks have two copies, which limits the copies of the whole state, although
+  // each rank holds the rest.
   EXPECT_EQ(copies({.dp = 8, .ep = 4}), 2);
-  // A copy of the rest on six ranks, of the experts on four: of both on twelve.
+  // Six ranks hold a copy of the rest and four a copy of the experts, so that twelve hold a copy of
+  // both.
   const Layout both{.dp = 24, .ep = 4, .sharding = Sharding::zero1, .shard_ranks = 6};
   EXPECT_EQ(copies(both), 2);
   EXPECT_EQ(state_copies(both).stride, 12);
@@ -171,7 +174,7 @@ TEST(ReplicaGroups, TheWorldCostsWhatAllGpusCost) {
   }
 }
 
-// The slowest NIC at either end; those of other stages do not matter.
+// A message is limited by the slowest NIC of the two stages; NICs of other stages do not matter.
 TEST(ReplicaGroups, MessagesTakeNicsAsTheyAre) {
   const Layout layout{.tp = 4, .pp = 3, .dp = 2};  // two nodes for each stage
   Cluster cluster = small_cluster(6, 4);

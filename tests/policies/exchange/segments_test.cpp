@@ -11,7 +11,7 @@
 namespace windtunnel {
 namespace {
 
-// Whatever is cut where: nothing is lost, and collectives stay where they were.
+// Wherever segments are cut, nothing is lost, and collectives stay where they were.
 TEST(Segments, CutsKeepWhatTheyCut) {
   for (std::uint64_t i = 0; i < 500; ++i) {
     RandomStream random(3, RandomPurpose::test, i);

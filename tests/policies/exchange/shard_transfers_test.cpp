@@ -16,7 +16,7 @@ namespace {
 constexpr double kParameters = 1e9;
 constexpr double kWeights = 2 * kParameters;  // M: bytes of the weights on a GPU
 
-// dp ranks on nodes of `gpus`, each with weights and gradients of 16 bits.
+// A job with dp ranks on nodes of `gpus` GPUs, and with weights and gradients in 16 bits.
 Job transfers_job(int dp, int gpus, const Layout& sharding, int tp = 1) {
   Job job;
   job.layout = sharding;
@@ -36,13 +36,13 @@ TransformerSpec small_model_of_experts() {
 }
 
 struct Traffic {
-  double between = 0;  // nodes: bytes that leave the first one
-  double inside = 0;   // bytes that its GPUs send each other
+  double between = 0;  // bytes that leave the first node
+  double inside = 0;  // bytes between the first node's GPUs
   double kernels_s = 0;
 };
 
-// Of the collectives as usually counted: what must leave a rank or a node at least, all-reduce
-// twice that.
+// Counts collectives as papers do: the least bytes that must leave a rank or a node, and twice as
+// many for an all-reduce.
 void add(const Job& job, const ReplicaNetwork& network, const std::vector<Transfer>& transfers,
          Traffic& traffic) {
   const int gpus = job.cluster.node.gpus;
@@ -90,13 +90,13 @@ Traffic iteration(const Job& job, int microbatches) {
   return traffic;
 }
 
-// In units of the weights, (N - 1) / N of which are on other nodes.
+// The volume relative to the weights that other nodes hold, (N - 1) / N of all weights.
 double volume(const Job& job, int microbatches = 1) {
   const double nodes = job.cluster.nodes;
   return iteration(job, microbatches).between / (kWeights * (nodes - 1) / nodes);
 }
 
-// FSDP's HYBRID_SHARD: copies of shards are summed once a step, or in each micro-batch.
+// In FSDP's HYBRID_SHARD the copies of shards are summed once per step, or in each micro-batch.
 TEST(ShardTransfers, CopiesOfShardsAreSummedOnceAStepUnlessToldOtherwise) {
   const auto of = [](CopiesSummed summed, int microbatches) {
     return volume(
@@ -109,7 +109,8 @@ TEST(ShardTransfers, CopiesOfShardsAreSummedOnceAStepUnlessToldOtherwise) {
   EXPECT_NEAR(of(CopiesSummed::micro_batch, 4), 8, 1e-9);
 }
 
-// So are those of experts, which have copies where the ranks of a copy hold an expert once.
+// Copies of experts are summed in the same way; they exist where the ranks of a dense copy hold
+// each expert once.
 TEST(ShardTransfers, CopiesOfExpertsLikewise) {
   Job job = transfers_job(16, 8, {.sharding = Sharding::zero3, .shard_ranks = 8});
   job.layout.ep = 8;
@@ -125,8 +126,8 @@ TEST(ShardTransfers, CopiesOfExpertsLikewise) {
   EXPECT_EQ(row(StageAction::last_backward)[0].axis, ReplicaAxis::expert_across);
   job.layout.copies_summed = CopiesSummed::micro_batch;
   EXPECT_EQ(row(StageAction::backward).size(), 1u);
-  // Experts sharded over both of their copies, beside dense shards in a node: nothing is left to
-  // sum.
+  // If experts are sharded over both of their copies, beside dense shards inside a node, nothing is
+  // left to sum.
   job.layout.expert_shard_ranks = 2;
   ASSERT_EQ(row(StageAction::backward).size(), 1u);
   EXPECT_EQ(row(StageAction::backward)[0].kind, CollectiveKind::reduce_scatter);
@@ -140,25 +141,27 @@ TEST(ShardTransfers, BytesBetweenNodesArePublishedOnes) {
   const auto of = [](const Layout& sharding, int microbatches = 1) {
     return volume(transfers_job(64, 8, sharding), microbatches);
   };
-  // Rajbhandari et al. 2020, section 7; Zhao et al. 2023: FSDP 1.5 times DDP.
+  // Rajbhandari et al. 2020, section 7, state these volumes; Zhao et al. 2023 state 1.5 times DDP's
+  // volume for FSDP.
   EXPECT_NEAR(of({.sharding = Sharding::none}), 2, 1e-9);
   EXPECT_NEAR(of({.sharding = Sharding::zero1}), 2, 1e-9);
   EXPECT_NEAR(of({.sharding = Sharding::zero2}), 2, 1e-9);
   EXPECT_NEAR(of({.sharding = Sharding::zero3}), 3, 1e-9);
   EXPECT_NEAR(of({.sharding = Sharding::zero3}, 4), 12, 1e-9);
-  // Copies in nodes: the all-reduce alone.
+  // With copies in each node only the all-reduce crosses nodes.
   EXPECT_NEAR(of({.sharding = Sharding::zero3, .shard_ranks = 8}), 2, 1e-9);
-  // ZeRO++ (arXiv 2306.10209, table 1): 3 M to 0.75 M.
+  // ZeRO++ (arXiv 2306.10209, table 1) reduces 3 M to 0.75 M.
   EXPECT_NEAR(of({.sharding = Sharding::zero3, .secondary_ranks = 8}), 1 + 0 + 1, 1e-9);
   EXPECT_NEAR(of({.sharding = Sharding::zero3, .weight_bits = 8}), 0.5 + 0.5 + 1, 1e-9);
   EXPECT_NEAR(of({.sharding = Sharding::zero3, .gradient_bits = 4}), 1 + 1 + 0.25, 1e-9);
   const Layout all{
       .sharding = Sharding::zero3, .secondary_ranks = 8, .weight_bits = 8, .gradient_bits = 4};
   EXPECT_NEAR(of(all), 0.5 + 0 + 0.25, 1e-9);
-  // QSDP: half of 16 bits; FSDP that gathers fp32 sends 5 M.
+  // QSDP sends half of what 16 bits take; FSDP with gathered fp32 weights sends 5 M.
   EXPECT_NEAR(of({.sharding = Sharding::zero3, .weight_bits = 8, .gradient_bits = 8}), 1.5, 1e-9);
   EXPECT_NEAR(of({.sharding = Sharding::zero3, .weight_bits = 32}), 5, 1e-9);
-  // Three levels: gradients and updated weights cross once, however many micro-batches.
+  // With three levels of sharding, gradients and updated weights cross nodes once, for any number
+  // of micro-batches.
   for (const int microbatches : {1, 2, 8}) {
     EXPECT_NEAR(
         of({.sharding = Sharding::zero3, .weight_ranks = 2, .gradient_ranks = 8}, microbatches), 2,
@@ -166,7 +169,8 @@ TEST(ShardTransfers, BytesBetweenNodesArePublishedOnes) {
   }
 }
 
-// FSDP's no_sync(): weights on all ranks, gradients whole on each until the last micro-batch.
+// Under FSDP's no_sync() weights are sharded over all ranks, and each rank keeps unsharded
+// gradients until the last micro-batch.
 TEST(ShardTransfers, GradientsMayLieOnFewerRanksThanWeights) {
   for (const int microbatches : {1, 2, 8}) {
     const Layout no_sync{.sharding = Sharding::zero3, .gradient_ranks = 1};
@@ -175,8 +179,8 @@ TEST(ShardTransfers, GradientsMayLieOnFewerRanksThanWeights) {
 }
 
 TEST(ShardTransfers, AllToAllInOneHopWouldSendAsOftenAsANodeHasGpus) {
-  // The reason for two hops (arXiv 2306.10209, section 3.3). Where nodes are of one GPU, or groups
-  // lie on them irregularly, there is one.
+  // This is the reason for two hops (arXiv 2306.10209, section 3.3). Nodes of one GPU, or groups
+  // placed irregularly, use one hop.
   const Layout sharding{.sharding = Sharding::zero3, .gradient_bits = 4};
   Job job = transfers_job(64, 8, sharding);
   const double two_hops = volume(job) - 2;
@@ -213,7 +217,7 @@ TEST(ShardTransfers, BytesFollowTheFormulasOnRandomLayouts) {
       expected = microbatches * (weights + gradients);
     }
     const Job job = transfers_job(in_node * nodes, gpus, sharding, tp);
-    // Each of the tp groups that meet in a node has weights of its own.
+    // The tp groups that share a node have different weights.
     EXPECT_NEAR(volume(job, microbatches), tp * expected, 1e-9 * expected * tp) << i;
     spread += in_node > 1 ? 1 : 0;
   }
@@ -233,21 +237,22 @@ TEST(ShardTransfers, KernelsMoveWhatTheyReadAndWrite) {
   };
   EXPECT_EQ(kernel_bytes({.sharding = Sharding::zero3}, true), 0);
   EXPECT_EQ(kernel_bytes({.sharding = Sharding::zero3, .weight_bits = 16}, true), 0);
-  // fp32 of all read, 16 bits written.
+  // All fp32 weights are read and written in 16 bits.
   EXPECT_NEAR(kernel_bytes({.sharding = Sharding::zero3, .weight_bits = 32}, true), 4 + 2, 1e-9);
-  // Own shard to 8 bits, all of them back.
+  // A rank encodes its shard to 8 bits and decodes all shards.
   EXPECT_NEAR(kernel_bytes({.sharding = Sharding::zero3, .weight_bits = 8}, true), 3.0 / 64 + 3,
               1e-9);
-  // To 4 bits; 8 of them summed, to 4 bits; 8 of those summed.
+  // A rank encodes its gradients to 4 bits, sums 8 of them, encodes the sums to 4 bits, and sums 8
+  // of these.
   EXPECT_NEAR(kernel_bytes({.sharding = Sharding::zero3, .gradient_bits = 4}, false),
               2.5 + (0.5 + 0.5 / 8) + (0.5 / 8 + 2.0 / 64), 1e-9);
-  // The same two hops, with the sums of the first kept in between.
+  // The sums of the first hop may also be kept between the hops; these are the same kernels.
   EXPECT_NEAR(
       kernel_bytes({.sharding = Sharding::zero3, .gradient_ranks = 8, .gradient_bits = 4}, false),
       2.5 + (0.5 + 0.5 / 8) + (0.5 / 8 + 2.0 / 64), 1e-9);
 }
 
-// The Plan's groups, kernels and collectives, and the closed form of the same.
+// The Plan's groups, kernels and collectives agree with the closed form.
 TEST(ShardTransfers, ThePlanMovesTheseBytesInTheEstimatedTime) {
   for (const Layout& sharding :
        {Layout{.sharding = Sharding::zero3}, Layout{.sharding = Sharding::zero3, .weight_bits = 8},
@@ -280,8 +285,8 @@ TEST(ShardTransfers, ThePlanMovesTheseBytesInTheEstimatedTime) {
   }
 }
 
-// What is quantised between two hops does not wait for the layer that computes meanwhile: a layer
-// of half a second hides a reduction of two hops as it hides one of one hop.
+// Quantisation between two hops does not wait for the layer that is being computed: half a second
+// of compute hides a reduction in two hops as it hides one in a single hop.
 TEST(ShardTransfers, TheSecondHopDoesNotWaitForTheNextLayer) {
   Job job = small_job(1, 1, 8);
   job.layout.sharding = Sharding::zero3;
@@ -296,7 +301,7 @@ TEST(ShardTransfers, TheSecondHopDoesNotWaitForTheNextLayer) {
     const auto reduces = [&](std::size_t at) {
       return tasks[at].kind == TaskKind::collective && tasks[at].name == tasks[t].name;
     };
-    // The hop before, the kernels between the two, and this one.
+    // The tasks before a second hop are the first hop and the kernels between the two.
     if (!tasks[t].name.starts_with("reduce") || t < 2 || !reduces(t) || !reduces(t - 2)) continue;
     ++second_hops;
     const std::vector<Span>& spans = timeline.ranks[0].spans;
@@ -324,8 +329,9 @@ TEST(ShardTransfers, OnlyGroupsThatCommunicateAreUsed) {
       uses({.sharding = Sharding::zero3, .secondary_ranks = 8}, ReplicaAxis::secondary_part));
 }
 
-// Megatron-LM's layer-wise optimizer has the momentum of a whole matrix on the replica that updates
-// it; under FSDP each replica has a part of every matrix, which goes there and comes back.
+// In Megatron-LM's layer-wise optimizer the replica that updates a matrix holds its whole momentum.
+// Under FSDP each replica holds a part of every matrix, which is sent to the updating replica and
+// back.
 TEST(ShardTransfers, MuonMovesMomentaOnlyWhereEveryReplicaHasAPart) {
   const auto reductions = [](Optimizer optimizer, Sharding sharding, bool experts) {
     Job job = transfers_job(16, 8, {.sharding = sharding, .shard_ranks = 8});
@@ -346,7 +352,7 @@ TEST(ShardTransfers, MuonMovesMomentaOnlyWhereEveryReplicaHasAPart) {
     const std::size_t others = reductions(Optimizer::adam, Sharding::zero3, experts).size();
     ASSERT_EQ(others, 2u);  // in the shard's group and across its copies
     ASSERT_EQ(row.size(), others + 2);
-    for (std::size_t i = others; i < row.size(); ++i) {  // behind the sum over the copies
+    for (std::size_t i = others; i < row.size(); ++i) {  // after the sum over copies
       EXPECT_EQ(row[i].kind, CollectiveKind::all_to_all);
       const double share = experts ? 1 : muon_share(small_model_of_experts(), false);
       EXPECT_NEAR(row[i].bytes, 2 * share * kParameters / 8, 1);

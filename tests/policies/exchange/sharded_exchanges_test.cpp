@@ -1,5 +1,6 @@
-// What travels where the training state is sharded, in bytes: sums are scattered, what is no sum
-// goes as without sharding, and the weights are gathered. docs/physics/gradients.md, "Compressors".
+// Bytes of exchanges with sharded training state: sums are scattered, exchanges that are no sums
+// are the same as without sharding, and weights are gathered (docs/physics/gradients.md,
+// "Compressors").
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -52,8 +53,8 @@ double gradient_bytes(const Job& job) {
   return job.model.parameters() * reduce_bytes_per_parameter(job);
 }
 
-// The bytes of one iteration, all pipeline ranks together. The closed estimate says the same as the
-// Plan, and no collective takes less than its bytes do on the links that it crosses.
+// The bytes of one iteration over all pipeline ranks. Checks that the closed form agrees with the
+// Plan, and that no collective takes less time than its bytes need on the links that it crosses.
 Bytes bytes_of(const Job& job) {
   const PreparedIteration prepared = prepare_iteration(job);
   const Plan plan = iteration_plan(job, prepared);
@@ -68,7 +69,7 @@ Bytes bytes_of(const Job& job) {
     for (std::size_t t = 0; t < tasks.size(); ++t) {
       if (tasks[t].kind != TaskKind::collective || tasks[t].bytes <= 8) continue;
       bytes[tasks[t].collective] += tasks[t].bytes / iterations;
-      // Each of two members or more sends half of it at least, by NVLink at best.
+      // With two members or more each sends half of the bytes at least, over NVLink at best.
       EXPECT_GE(rank.spans[t].end_s - rank.spans[t].start_s,
                 tasks[t].bytes / 2 / job.cluster.node.nvlink_Bps.value * (1 - 1e-9))
           << tasks[t].name;
@@ -83,8 +84,8 @@ void expect_bytes(Bytes own, Bytes expected) {
   }
 }
 
-// ZeroRedundancyOptimizer behind a communication hook of DDP (PyTorch, ddp_zero_hook.py): the
-// hook's exchange, the update of a shard, and the weights to all.
+// PyTorch's ZeroRedundancyOptimizer behind a communication hook of DDP (ddp_zero_hook.py) runs the
+// hook's exchange, updates a shard, and sends the weights to all ranks.
 TEST(ShardedExchanges, WhatIsNoSumGoesWholeAndTheWeightsAreGathered) {
   for (const char* name : {"powersgd", "acp-sgd", "topk", "dgc", "mstopk", "onebit-sgd",
                            "onebit-adam", "onebit-lamb", "demo", "lgreco"}) {
@@ -114,7 +115,8 @@ TEST(ShardedExchanges, PartsThatAreReducedStayWhereTheyAre) {
   }
 }
 
-// Every micro-batch under zero2; under zero3 weights are gathered layer by layer, forward and back.
+// Under zero2 every micro-batch has an exchange; under zero3 weights are also gathered layer by
+// layer, forward and backward.
 TEST(ShardedExchanges, SmallerShardsExchangeInEveryMicrobatch) {
   const Job job = job_of("int8");
   const int microbatches = 4 / job.batch.micro;
@@ -149,7 +151,7 @@ TEST(ShardedExchanges, RobustRulesWorkOnShards) {
   }
 }
 
-// MoNNA's replicas have weights of their own: there is no one model to shard.
+// MoNNA's replicas have different weights, so that there is no common model to shard.
 TEST(ShardedExchanges, ModelsThatDifferAreNotSharded) {
   const Job job = robust_job(RobustRule::monna, RobustForm::gathered);
   EXPECT_GT(bytes_of(job)[all_gather], 0);
@@ -157,7 +159,8 @@ TEST(ShardedExchanges, ModelsThatDifferAreNotSharded) {
       fails([&] { prepare_iteration(sharded(job)); }, "gives each replica its own weights"));
 }
 
-// A shard's ranks with copies: by itself between the copies alone, or among all where it is said.
+// If shards have copies, compression applies between the copies by default, and among all ranks if
+// the job says so.
 TEST(ShardedExchanges, ShardsWithCopiesCompressBetweenThem) {
   Job job = job_of("topk");
   const Bytes whole = bytes_of(job);
@@ -165,7 +168,7 @@ TEST(ShardedExchanges, ShardsWithCopiesCompressBetweenThem) {
   job.layout.shard_ranks = 4;
   Bytes across = bytes_of(job);
   EXPECT_NEAR(across[reduce_scatter], gradient_bytes(job), 1e-6 * gradient_bytes(job));
-  // A quarter of the elements, from two ranks in place of eight.
+  // Two ranks send a quarter of the elements each, instead of eight ranks all of them.
   EXPECT_NEAR(across[all_gather], weight_bytes(job) + whole.at(all_gather) / 16,
               1e-6 * weight_bytes(job));
   job.communication.compressors.dp.hop = CompressedHop::all;
@@ -174,7 +177,8 @@ TEST(ShardedExchanges, ShardsWithCopiesCompressBetweenThem) {
   expect_bytes(bytes_of(job), expected);
 }
 
-// Shards without copies are compressed between nodes: dense inside, nothing gathered behind.
+// Without copies of shards compression applies between nodes: inside nodes the sum is dense, and
+// nothing is gathered afterwards.
 TEST(ShardedExchanges, WithoutCopiesThePlaceIsTheNode) {
   Job job = job_of("int8");
   const Bytes whole = bytes_of(job);
@@ -184,8 +188,8 @@ TEST(ShardedExchanges, WithoutCopiesThePlaceIsTheNode) {
   EXPECT_NEAR(own[all_to_all], whole.at(all_to_all) / 4, 1e-6 * whole.at(all_to_all));
 }
 
-// Scattered under the backward pass; the update of a shard and the gather of its weights stand
-// before the forward pass that needs them, and no rank waits for a norm.
+// Gradients are scattered during the backward pass. The update of a shard and the gather of its
+// weights precede the forward pass that needs them, and no rank waits for a gradient norm.
 TEST(ShardedExchanges, DearAndPriorityScatterGradientsAndGatherWeights) {
   for (const auto overlap : {GradientOverlap::dear, GradientOverlap::priority}) {
     for (const auto sharding : {Sharding::zero1, Sharding::zero2}) {
@@ -217,13 +221,14 @@ TEST(ShardedExchanges, WeightsAreGatheredBehindTheUpdateOfTheirShard) {
       EXPECT_TRUE(behind) << task.name;
     }
     EXPECT_GT(gathers, 2);
-    // A shard's update takes a share of the whole one's.
+    // Updating a shard takes its share of the time for all weights.
     const double whole_s = total_seconds(update_cost(job.model.parameters(), job));
     EXPECT_NEAR(updated_s / plan.iterations, whole_s / kReplicas, 1e-6 * whole_s);
   }
 }
 
-// Where the network is the bottleneck, nobody waits for all gradients before the first weights.
+// If the network is the bottleneck, the first weights are gathered before all gradients have
+// arrived.
 TEST(ShardedExchanges, DearIsNoSlowerThanBuckets) {
   const auto step_s = [](GradientOverlap overlap) {
     Job job = sharded(job_of("none", 1, overlap));
@@ -233,7 +238,7 @@ TEST(ShardedExchanges, DearIsNoSlowerThanBuckets) {
   EXPECT_LE(step_s(GradientOverlap::dear), 1.001 * step_s(GradientOverlap::bucketed));
 }
 
-// Each host serves the shards of its own GPUs: a push, and nothing to pull.
+// Each host serves the shards of its own GPUs: gradients are pushed, and nothing is pulled.
 TEST(ShardedExchanges, ServersOnTheHostsReturnNothing) {
   Job job = job_of("none");
   job.communication.aggregation = Aggregation::parameter_server;
@@ -242,13 +247,13 @@ TEST(ShardedExchanges, ServersOnTheHostsReturnNothing) {
                           {reduce_scatter, whole.at(reduce_scatter)},
                           {all_gather, weight_bytes(job)}};
   expect_bytes(bytes_of(sharded(job)), expected);
-  // Machines of their own get all and return a part, at the same time.
+  // Separate servers receive all gradients and return a part, at the same time.
   job.communication.servers = 2;
   const Bytes apart = bytes_of(job);
   expect_bytes(bytes_of(sharded(job)), {{all_to_all, apart.at(all_to_all)},
                                         {reduce_scatter, apart.at(reduce_scatter)},
                                         {all_gather, weight_bytes(job)}});
-  // Copies of shards push and pull their part.
+  // With copies of shards, each rank pushes and pulls its part.
   job.communication.servers = 0;
   job.layout.sharding = Sharding::zero1;
   job.layout.shard_ranks = 4;
@@ -257,7 +262,7 @@ TEST(ShardedExchanges, ServersOnTheHostsReturnNothing) {
                                {all_gather, weight_bytes(job)}});
 }
 
-// An island's gradients go to servers of its own nodes, and no further.
+// An island's gradients go only to servers on its own nodes.
 TEST(ShardedExchanges, IslandsHaveServersOfTheirOwn) {
   Job job = job_of("none");
   job.communication.aggregation = Aggregation::parameter_server;
@@ -272,7 +277,7 @@ TEST(ShardedExchanges, IslandsHaveServersOfTheirOwn) {
   EXPECT_EQ(inner_s(1e6), inner_s(1e12)) << "an island is a node";
 }
 
-// EmbRace: whoever has a table's columns updates them, and lookups take the place of the gather.
+// EmbRace: the rank that holds columns of a table updates them, and lookups replace the gather.
 TEST(ShardedExchanges, RowsOfEmbeddingsGoAsTheyDo) {
   Job job = job_of("none");
   const double table = double(job.model.vocabulary) * job.model.hidden;
@@ -294,7 +299,8 @@ TEST(ShardedExchanges, RowsOfEmbeddingsGoAsTheyDo) {
   }
 }
 
-// DeAR cuts sums in halves, and leaves rows under the backward pass; servers get dense gradients.
+// DeAR splits sums into halves and leaves the rows of embeddings in the backward pass; parameter
+// servers get dense gradients.
 TEST(ShardedExchanges, RowsOfEmbeddingsGoBesideDearAndServers) {
   Job job = job_of("none");
   job.communication.embeddings = EmbeddingExchange::all_to_all;
@@ -311,7 +317,8 @@ TEST(ShardedExchanges, RowsOfEmbeddingsGoBesideDearAndServers) {
                {{all_to_all, rows + 2 * dense / 4}, {reduce_scatter, dense}, {all_gather, dense}});
 }
 
-// Signs of a momentum are taken from all of it, which each rank keeps beside its shard of the rest.
+// Compressors that send the momentum need all of it, so that each rank keeps it unsharded beside
+// its shard of the rest.
 TEST(ShardedExchanges, AMomentumThatIsSentStaysWhole) {
   for (const char* name : {"onebit-adam", "demo", "distributed-lion", "topk"}) {
     const Job job = job_of(name);
@@ -325,8 +332,8 @@ TEST(ShardedExchanges, AMomentumThatIsSentStaysWhole) {
   }
 }
 
-// Between places a rank compresses the quarter that its node leaves it, and its shard is an eighth.
-// Shards with copies are the places: what a rank compresses is its shard.
+// With compression between nodes a rank compresses the quarter that its node's sum leaves it, and
+// its shard is an eighth. With copies of shards a rank compresses exactly its shard.
 TEST(ShardedExchanges, AMomentumIsOfWhatARankCompresses) {
   for (const char* name : {"onebit-adam", "demo", "distributed-lion"}) {
     Job job = job_of(name);
@@ -341,8 +348,8 @@ TEST(ShardedExchanges, AMomentumIsOfWhatARankCompresses) {
   }
 }
 
-// Dear and priority take one collective, so that what a job leaves open is not divided among
-// places.
+// `dear` and `priority` run one collective, so that the default hop does not divide it between
+// copies.
 TEST(ShardedExchanges, DearAndPriorityLeaveTheExchangeOfCopiesWhole) {
   Job job = sharded(job_of("topk", 1, GradientOverlap::priority));
   job.layout.shard_ranks = 2;
@@ -359,7 +366,8 @@ TEST(ShardedExchanges, DearAndPriorityLeaveTheExchangeOfCopiesWhole) {
   EXPECT_TRUE(compresses_across(job));
 }
 
-// It takes in a step's gradients, which zero2 and zero3 give away in every micro-batch.
+// The momentum adds the gradients of a whole step, which zero2 and zero3 release in every
+// micro-batch.
 TEST(ShardedExchanges, AMomentumNeedsTheGradientsOfAStep) {
   Job job = sharded(job_of("demo"), Sharding::zero2);
   EXPECT_TRUE(fails([&] { prepare_iteration(job); }, "adds the gradients of a whole step to a"));
@@ -367,7 +375,7 @@ TEST(ShardedExchanges, AMomentumNeedsTheGradientsOfAStep) {
   EXPECT_GT(bytes_of(job)[all_gather], weight_bytes(job));
 }
 
-// Two forward passes gather the weights, and a number is exchanged.
+// Each of two forward passes gathers the weights; then a single number is exchanged.
 TEST(ShardedExchanges, StepsWithoutABackwardPassGatherTwice) {
   for (const int pp : {1, 2}) {
     Job job = job_of(kOneByte, pp);

@@ -23,7 +23,8 @@ Job chunked(double bytes, int dp) {
   return job;
 }
 
-// In the order of the backward pass: layer 2, 1, 0 of so many parameters each, in two tensors.
+// Three layers with this many parameters each, in two tensors, in the order of the backward pass:
+// layer 2, 1, 0.
 std::vector<StageTensor> three_layers(double parameters) {
   std::vector<StageTensor> tensors;
   for (int i = 0; i < 6; ++i) {
@@ -34,7 +35,7 @@ std::vector<StageTensor> three_layers(double parameters) {
 
 const std::vector<int> kPieces = {0, 0, 1, 1, 2, 2};
 
-// A chunk of three tensors' bytes: the second layer's lie in both chunks.
+// A chunk holds three tensors, so that the second layer is in both chunks.
 TEST(WeightChunks, HoldTensorsInTheOrderOfTheForwardPass) {
   const std::vector<ChunkRange> pieces =
       packed_chunks(chunked(3 * 2e6, 1), three_layers(2e6), kPieces);
@@ -47,7 +48,7 @@ TEST(WeightChunks, HoldTensorsInTheOrderOfTheForwardPass) {
   EXPECT_EQ(pieces[0].end, 2);
 }
 
-// A tensor is not cut: of a chunk that holds one and a half of them a third stays empty.
+// A tensor is never split: a chunk of one and a half tensors stays a third empty.
 TEST(WeightChunks, DoNotCutTensors) {
   const std::vector<ChunkRange> pieces =
       packed_chunks(chunked(1.5 * 2e6, 1), three_layers(2e6), kPieces);
@@ -57,7 +58,7 @@ TEST(WeightChunks, DoNotCutTensors) {
   }
 }
 
-// Each of the ranks that share the weights has one of as many chunks in a row.
+// Consecutive chunks are dealt out to the ranks that share the weights, one each.
 TEST(WeightChunks, AreSharedByRanks) {
   const std::vector<ChunkRange> pieces = packed_chunks(chunked(2e6, 2), three_layers(2e6), kPieces);
   for (int piece = 0; piece < 3; ++piece) {
@@ -73,8 +74,8 @@ TEST(WeightChunks, HoldTheLargestTensor) {
             "offload.chunk is 977 KiB, but the largest tensor has 1.91 MiB; give at least that");
 }
 
-// The size, at least that of the largest tensor, whose chunks leave the least room is taken: six
-// tensors of 2 GB and, before each, one of 0.5 GB fill six chunks of 2.5 GB.
+// The chunk size, at least that of the largest tensor, is the one that wastes the least room: six
+// tensors of 2 GB, each preceded by one of 0.5 GB, fill six chunks of 2.5 GB.
 TEST(WeightChunks, TakeTheSizeThatIsFilledBest) {
   EXPECT_EQ(chunk_bytes(chunked(0, 1), three_layers(2e9)), 2e9);
   std::vector<StageTensor> tensors;
@@ -85,7 +86,7 @@ TEST(WeightChunks, TakeTheSizeThatIsFilledBest) {
   EXPECT_EQ(chunk_bytes(chunked(0, 1), tensors), 2.5e9);
 }
 
-// Room grows by the activations that the layers behind have not yet, or no longer.
+// Room for chunks grows by the activations that later layers do not hold yet, or no longer hold.
 TEST(WeightChunks, TheRoomFollowsActivations) {
   Job job = chunked(2e6, 1);
   auto offload = std::make_shared<Offload>(offload_of(job));

@@ -1,5 +1,6 @@
-// Idle time put to use: what is hidden never makes a step longer, under any schedule and layout; a
-// bubble falls by what fits; what a step needs runs, exposed where it must.
+// Tests of work that fills idle time: hidden work never lengthens a step, under any schedule and
+// layout; a bubble shrinks by the work that fits; work that a step needs runs exposed where it
+// must.
 #include "policies/filling/fill_plan.hpp"
 
 #include <fmt/format.h>
@@ -70,11 +71,11 @@ double exposed_s(const FillingReport& report) {
 TEST(FillPlan, TheBubbleOfOneForwardOneBackwardFallsByWhatFits) {
   Job job = pipeline(8, 16);
   job.model.layers = 64;
-  job.model.vocabulary = 1024;  // so that stages are alike
+  job.model.vocabulary = 1024;  // makes stages alike
   const PreparedIteration prepared = prepare_iteration(job);
   const Step plain = executed(job, iteration_plan(job, prepared));
   const double before = idle_share(plain.plan, plain.timeline, 0, plain.seconds);
-  // (p - 1) / (m + p - 1) of the step, and a little for messages and the optimizer.
+  // The bubble is (p - 1) / (m + p - 1) of the step; messages and the optimizer add a little.
   EXPECT_NEAR(before, 7.0 / 23, 0.05);
   double last = before;
   for (const double piece_s : {0.3 * plain.seconds, 0.05 * plain.seconds, 0.001 * plain.seconds}) {
@@ -117,7 +118,7 @@ TEST(FillPlan, WorkThatAStepNeedsRunsToTheLastUnit) {
     EXPECT_DOUBLE_EQ(done.done, 8 * units);
     EXPECT_NEAR(after.seconds, plain.seconds + done.exposed_s, 1e-9 * plain.seconds);
     EXPECT_EQ(done.exposed > 0, units == 20);
-    // The closed form says the same.
+    // The closed form agrees.
     EXPECT_NEAR(iteration_step_s(job, prepared), after.seconds, 1e-6 * after.seconds);
   }
 }
@@ -137,7 +138,7 @@ TEST(FillPlan, NothingRunsWhereThereIsNoMemory) {
   EXPECT_THROW(fill_plan(job, prepared.memory, plain.plan, plain.timeline), Error);
 }
 
-// In periods in which it holds what the schedule has released.
+// A piece runs in those idle periods in which the schedule has released enough memory.
 TEST(FillPlan, PiecesTakeMemoryThatActivationsLeave) {
   Job job = pipeline(4, 8);
   const PreparedIteration prepared = prepare_iteration(job);
@@ -226,7 +227,7 @@ TEST(FillPlan, WhatIsHiddenNeverMakesAStepLonger) {
     try {
       prepared = prepare_iteration(job);
     } catch (const Error&) {
-      continue;  // a schedule that has no such shape
+      continue;  // the schedule has no such shape
     }
     ++seen;
     const IterationPlanOptions options{.draw = static_cast<int>(random.below(3))};

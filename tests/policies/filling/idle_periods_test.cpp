@@ -13,7 +13,7 @@ Task kernel(std::vector<CostPart> cost, std::int16_t stream = 0) {
   return task;
 }
 
-// Two kernels of a class of two ranks, of which one idles longer between them.
+// Two ranks of a class run two kernels; between them one rank is idle for longer.
 struct TwoRanks {
   TwoRanks() {
     plan.ranks = 2;
@@ -57,7 +57,7 @@ TEST(IdlePeriods, KnowWhatIsSentMeanwhile) {
   exchange.kind = TaskKind::collective;
   exchange.bytes = 8;
   two.plan.classes.front().tasks.push_back(exchange);
-  // It waits from 3 on and sends from 7 to 8.
+  // The exchange waits from 3 on and sends from 7 to 8.
   for (RankTimeline& rank : two.timeline.ranks) rank.spans.push_back({3, 8});
   const auto periods = two.periods([](const RankTimeline&, int) { return 1; });
   EXPECT_FALSE(periods[0].communicates);

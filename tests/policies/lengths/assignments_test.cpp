@@ -1,4 +1,4 @@
-// Which assignments of unequal sequences are lowered and evaluated.
+// Tests of which assignments of unequal sequences are lowered and evaluated.
 #include "policies/lengths/assignments.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace windtunnel {
 namespace {
 
-// [round][pack] its first GPU, how many GPUs, and its sequences.
+// [round][pack]: first GPU, number of GPUs, sequences.
 using Packs = std::vector<std::vector<std::tuple<int, int, std::vector<int>>>>;
 
 Packs packs_of_plan(const LengthPlan& plan) {
@@ -26,8 +26,8 @@ Packs packs_of_plan(const LengthPlan& plan) {
   return packs;
 }
 
-// Where memory has room for all sequences at once, half of the room is room enough, too: that is no
-// further assignment, and others are tried in its place.
+// If memory holds all sequences at once, half of the memory does so too, which gives no new
+// assignment; others are tried instead.
 TEST(Assignments, AssignmentsThatAreTriedAreUnlike) {
   for (const LengthPolicy policy : {LengthPolicy::flexsp, LengthPolicy::hdp}) {
     for (const int cp : {1, 2}) {
@@ -39,11 +39,11 @@ TEST(Assignments, AssignmentsThatAreTriedAreUnlike) {
         job.lengths = {{.median = 300, .sigma = 1.2, .longest = 4096}, policy, 7};
         job.cluster.node.gpu.memory_bytes = spec(memory);
         const std::vector<Assignment> tried = assignments(job, step_lengths(job));
-        std::set<Packs> own;  // the last may be the fixed assignment, whatever the others are
+        std::set<Packs> own;  // the last one may be fixed, equal or not
         for (std::size_t i = 0; i + 1 < tried.size(); ++i) {
           EXPECT_TRUE(own.insert(packs_of_plan(tried[i].plan)).second) << i;
         }
-        // With little memory each half of the room is another assignment.
+        // With little memory, each halving of the room gives another assignment.
         EXPECT_GE(own.size(), memory < 10e9 ? 3U : 1U) << int(policy) << " " << cp;
       }
     }

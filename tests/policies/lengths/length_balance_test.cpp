@@ -17,7 +17,7 @@
 namespace windtunnel {
 namespace {
 
-// Llama 3 8B on nodes of eight GPUs whose NIC has an eighth of NVLink's bandwidth.
+// Llama 3 8B runs on nodes of eight GPUs; a NIC has an eighth of NVLink's bandwidth.
 Job long_context_job(int nodes, ContextForm form) {
   Layout layout;
   layout.dp = 8 * nodes;
@@ -59,7 +59,7 @@ TEST(SequenceLengths, AreDrawnFromTheirLaw) {
   EXPECT_THROW(draw_lengths({.median = 10, .longest = 5}, 1, 1), Error);
 }
 
-// A pack of one sequence is a micro-batch of the product's own chunk costs.
+// A pack of one sequence costs what a micro-batch of that length costs.
 TEST(LengthCosts, APackOfOneSequenceCostsItsChunk) {
   const Job job = long_context_job(2, ContextForm::ring);
   const LengthCosts costs(job, {1, 4, 16}, 8192);
@@ -103,7 +103,7 @@ TEST(LengthBalance, EverySequenceIsComputedOnceWithinMemory) {
   }
 }
 
-// Equal lengths that just fill a GPU leave nothing to gain.
+// With equal lengths that just fill a GPU, nothing can be gained.
 TEST(LengthBalance, EqualLengthsAreBalancedAlready) {
   const LengthCosts costs(long_context_job(1, ContextForm::ulysses), {1, 2, 4, 8}, 8192);
   const std::vector<int> lengths(32, 8192);
@@ -112,7 +112,7 @@ TEST(LengthBalance, EqualLengthsAreBalancedAlready) {
   EXPECT_NEAR(balance_lengths(LengthPolicy::flexsp, lengths, 8192, costs).seconds, fixed_s, 1e-12);
 }
 
-// All assignments of few sequences to all divisions of four GPUs, one round.
+// Tries all assignments of a few sequences to all divisions of four GPUs, in one round.
 double least_of_all_s(const std::vector<int>& lengths, const LengthCosts& costs) {
   const std::vector<std::vector<std::size_t>> divisions = {{2}, {1, 1}, {1, 0, 0}, {0, 0, 0, 0}};
   double least_s = 1e9;
@@ -160,8 +160,8 @@ TEST(LengthBalance, FlexibleGroupsComeNearTheBestOfAllAssignments) {
   EXPECT_GE(exact, 6);
 }
 
-// The earliest end over all divisions of `gpus` (from groups of `degree` down), longest sequences
-// first, each to the group that then ends first.
+// The earliest end over all divisions of `gpus` into groups of `degree` or smaller: sequences are
+// assigned longest first, each to the group that then ends first.
 double least_of_divisions_s(const std::vector<int>& longest_first, const LengthCosts& costs,
                             int gpus, std::size_t degree, std::vector<std::size_t>& groups) {
   double least_s = std::numeric_limits<double>::infinity();
@@ -196,7 +196,8 @@ double least_of_divisions_s(const std::vector<int>& longest_first, const LengthC
   return *std::ranges::max_element(seconds);
 }
 
-// Divisions not tried cost nothing: all 36 of 16 GPUs. The search ends 0.3 % from its bound.
+// The search skips divisions without loss: it is as fast as the best of all 36 divisions of 16
+// GPUs, to 0.3 %.
 TEST(LengthGroups, AreNoSlowerThanAllDivisions) {
   const LengthCosts costs(long_context_job(2, ContextForm::ulysses), {1, 2, 4, 8, 16}, 8192);
   for (int seed = 1; seed <= 8; ++seed) {
@@ -213,21 +214,21 @@ TEST(LengthGroups, AreNoSlowerThanAllDivisions) {
   }
 }
 
-// FlexSP: up to 1.98x over one static degree on long-tailed lengths, 64 A100, Ulysses.
+// FlexSP reports up to 1.98x over one static degree on long-tailed lengths (64 A100, Ulysses).
 TEST(LengthBalance, FlexibleGroupsGainOnLongTails) {
   const LengthCosts costs(long_context_job(4, ContextForm::ulysses), {1, 2, 4, 8, 16, 32}, 8192);
   const auto lengths = draw_lengths(kLongTail, 256, 1);
   const double fixed_s = balance_lengths(LengthPolicy::fixed, lengths, 131072, costs).seconds;
   const double flexible_s = balance_lengths(LengthPolicy::flexsp, lengths, 131072, costs).seconds;
   RecordProperty("gain", std::to_string(fixed_s / flexible_s));
-  EXPECT_GT(fixed_s / flexible_s, 1.086);  // all divisions with moves, rounds of equal tokens
+  EXPECT_GT(fixed_s / flexible_s, 1.086);  // gain if all divisions are tried
   EXPECT_LT(fixed_s / flexible_s, 1.98);
 }
 
-// No plan ends before the GPUs have computed all, each at least one pack, nor before the longest
-// sequence.
+// A lower bound: no plan ends before the GPUs have computed all sequences, with at least one pack
+// each, or before the longest sequence ends.
 double least_mesh_s(const std::vector<int>& lengths, const LengthCosts& costs) {
-  double work_s = 0;  // of all GPUs; without communication
+  double work_s = 0;  // of all GPUs, without communication
   double longest_s = 0;
   for (const int length : lengths) {
     const std::size_t degree = costs.least_degree(length);
@@ -242,8 +243,8 @@ double least_mesh_s(const std::vector<int>& lengths, const LengthCosts& costs) {
   return std::max(work_s / costs.gpus() + fixed_s, longest_s);
 }
 
-// Jobs on equal machines, the longest first: within 4/3 of the best (Graham 1969), and nearer the
-// more there are on each.
+// Assigning jobs to equal machines longest first is within 4/3 of the optimum (Graham 1969), and
+// closer the more jobs each machine has.
 TEST(LengthBalance, DynamicMeshIsBalancedWhereMemoryIsAmple) {
   RandomStream random(2, RandomPurpose::test, 0);
   for (int i = 0; i < 24; ++i) {
@@ -264,8 +265,8 @@ TEST(LengthBalance, DynamicMeshIsBalancedWhereMemoryIsAmple) {
   }
 }
 
-// Packs filled to memory (longest first, each into the fullest that holds it), dealt out longest
-// first to the GPU that ends first. Every sequence fits one GPU.
+// Packs are filled to memory (longest first, each into the fullest pack that holds it), then
+// assigned longest first to the GPU that ends first. Every sequence fits one GPU.
 double filled_packs_s(std::vector<int> lengths, const LengthCosts& costs) {
   struct Pack {
     double tokens = 0;
@@ -303,13 +304,14 @@ TEST(LengthBalance, DynamicMeshIsNoSlowerThanPacksFilledToMemory) {
       const double mesh_s = balance_lengths(LengthPolicy::hdp, lengths, 2048, costs).seconds;
       EXPECT_LE(mesh_s, filled_s * (1 + 1e-9)) << room << " tokens, seed " << seed;
       if (room >= 65536) {
-        EXPECT_LT(mesh_s, 0.5 * filled_s) << seed;  // fewer packs than GPUs
+        EXPECT_LT(mesh_s, 0.5 * filled_s) << seed;  // there are fewer packs than GPUs
       }
     }
   }
 }
 
-// ByteScale: up to 7.89x, 2M tokens at most, four fifths of the sequences short. Here 1,024 GPUs.
+// ByteScale reports up to 7.89x with at most 2M tokens and four fifths of the sequences short; this
+// test has 1,024 GPUs.
 TEST(LengthBalance, DynamicMeshGainsMostOnFewHugeSequences) {
   const Job job = long_context_job(128, ContextForm::ring);
   std::vector<int> degrees;
@@ -321,7 +323,7 @@ TEST(LengthBalance, DynamicMeshGainsMostOnFewHugeSequences) {
   const double fixed_s = balance_lengths(LengthPolicy::fixed, lengths, 2097152, costs).seconds;
   const double mesh_s = balance_lengths(LengthPolicy::hdp, lengths, 2097152, costs).seconds;
   RecordProperty("gain", std::to_string(fixed_s / mesh_s));
-  // Six sequences need a quarter of the GPUs each, so that two quarters compute two of them.
+  // Six sequences need a quarter of the GPUs each, so that two of the quarters compute two of them.
   EXPECT_EQ(std::ranges::count_if(lengths, [](int length) { return length > 1048576; }), 6);
   EXPECT_GE(mesh_s, least_mesh_s(lengths, costs));
   EXPECT_GT(fixed_s / mesh_s, 1.57);

@@ -1,5 +1,5 @@
-// Jobs whose sequences have unequal lengths: their Plan in the engine against the closed form,
-// against the same job with equal sequences, and what FlexSP and ByteScale report.
+// Jobs with sequences of unequal lengths: their Plan in the engine must agree with the closed form.
+// It is compared with equal sequences, and with what FlexSP and ByteScale report.
 #include "policies/lengths/length_plan.hpp"
 
 #include <fmt/format.h>
@@ -59,7 +59,7 @@ double lengths_step_s(const Job& job) {
   return estimate.step_s;
 }
 
-// On pools, classes of GPUs have the costs of the nodes that they stand on.
+// On pools, a class of GPUs has the costs of its own nodes.
 TEST(UnequalLengths, ChunksOfAClassAreThoseOfItsPools) {
   Job job = pool_job(PoolAxis::dp);
   job.communication.fidelity = Fidelity::closed;
@@ -153,7 +153,7 @@ TEST(UnequalLengths, EveryRankComputesItsTokensOnce) {
   }
 }
 
-// Memory says what a pack holds: what is prepared fits, and hardly more would.
+// Memory limits a pack: the prepared packs fit, and hardly more would.
 TEST(UnequalLengths, PacksFillTheMemory) {
   Job job = unequal_job(1, 1, 8, LengthPolicy::flexsp);
   job.cluster.node.gpu.memory_bytes = spec(2e9);
@@ -173,7 +173,7 @@ Job scenario(const std::string& name, const Overrides& overrides) {
       .job;
 }
 
-// How long that takes: bench/length_bench.cpp.
+// bench/length_bench.cpp measures how long this takes.
 TEST(UnequalLengths, AThousandGpusShareFourThousandSequences) {
   double fixed_s = 0;
   for (const char* policy : {"fixed", "hdp", "flexsp"}) {
@@ -190,7 +190,7 @@ TEST(UnequalLengths, AThousandGpusShareFourThousandSequences) {
   }
 }
 
-// FlexSP: up to 1.98 over the best static degree (arXiv 2412.01523).
+// FlexSP reports up to 1.98 times the speed of the best static degree (arXiv 2412.01523).
 TEST(UnequalLengths, FlexSpGainsOnLongTails) {
   const double fixed_s = lengths_step_s(scenario("flexsp", {}));
   const double flexible_s =
@@ -202,7 +202,8 @@ TEST(UnequalLengths, FlexSpGainsOnLongTails) {
   EXPECT_LT(fixed_s / flexible_s, 1.98);
 }
 
-// ByteScale: up to 7.89 over static degrees, windows of up to 2M tokens (arXiv 2502.21231).
+// ByteScale reports up to 7.89 times the speed of static degrees, with windows of up to 2M tokens
+// (arXiv 2502.21231).
 TEST(UnequalLengths, HybridDataParallelismGainsOnLongTails) {
   const Overrides zero1 = {{"layout.sharding", "zero1"}, {"cluster.node.gpu", "a100-80"}};
   const double fixed_s = lengths_step_s(scenario("flexsp", zero1));
@@ -210,7 +211,7 @@ TEST(UnequalLengths, HybridDataParallelismGainsOnLongTails) {
   overrides.emplace_back("layout.length_policy", "hdp");
   const double mesh_s = lengths_step_s(scenario("flexsp", overrides));
   fmt::print("hdp: fixed {:.3f} s, hdp {:.3f} s, gain {:.3f}\n", fixed_s, mesh_s, fixed_s / mesh_s);
-  EXPECT_GT(fixed_s / mesh_s, 1.647);  // what packs filled to memory gain
+  EXPECT_GT(fixed_s / mesh_s, 1.647);  // the gain of packs filled to memory
   EXPECT_LT(fixed_s / mesh_s, 7.89);
 }
 

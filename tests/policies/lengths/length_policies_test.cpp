@@ -1,5 +1,6 @@
-// A policy that chooses who computes which sequences never loses to one that it may choose: random
-// jobs, estimated as searches and reports do; 200 in every run of the tests, 2,000 in long ones.
+// A policy that assigns sequences to ranks is never slower than any policy whose assignments it may
+// choose. Random jobs are estimated as searches and reports do: 200 in every run of the tests,
+// 2,000 in long ones.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -69,7 +70,7 @@ class LengthDraw {
   RandomStream random_;
 };
 
-// Nothing: the job is refused.
+// Returns nothing if the job is refused.
 std::optional<double> step_s(Job job, LengthPolicy policy) {
   job.lengths->policy = policy;
   std::optional<PreparedIteration> prepared;
@@ -82,13 +83,13 @@ std::optional<double> step_s(Job job, LengthPolicy policy) {
   return iteration_step_s(job, *prepared);
 }
 
-// Whether memory has room for the fixed assignment, so that the others may choose it.
+// Whether memory holds the fixed assignment, so that the other policies may choose it.
 bool may_choose_fixed(const Job& job) {
   const double tokens = double(job.batch.micro) * job.batch.sequence / job.layout.cp;
   return tokens <= tokens_per_gpu(job);
 }
 
-// Whether a row of the table says that the policy does not go with the job.
+// Whether a row of the table of conflicts refuses the policy for this job.
 bool has_no_policy(Job job, LengthPolicy policy) {
   job.lengths->policy = policy;
   return first_refusal(length_conflicts(), job).has_value();
@@ -116,7 +117,8 @@ TEST_P(LengthPolicies, NeverLoseToWhatTheyMayChoose) {
       ++compared;
     }
   }
-  // The first block compares 294 of 400: others are refused, or memory has no room for fixed.
+  // The first block compares 294 of 400 jobs; the others are refused, or memory does not hold the
+  // fixed assignment.
   EXPECT_GT(compared, 1.2 * kJobs / kBlocks) << "many are refused";
   RecordProperty("compared", compared);
 }

@@ -1,5 +1,5 @@
-// Packs of unequal sequences are units of the lowering like any others: in pipelines, with experts,
-// sharded state, slices, samples to load and activations beside the GPU.
+// Packs of unequal sequences are lowered like micro-batches: in pipelines, with experts, sharded
+// state, slices, samples to load and offloaded activations.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::array kAllPolicies = {LengthPolicy::fixed, LengthPolicy::flexsp, LengthPolicy::hdp};
 
-// `gpus`: of the pool cp x dp, half of which share a window.
+// `gpus` is the size cp x dp of the pool; two GPUs share a window.
 Job packed_job(int pp, int gpus, LengthPolicy policy, int vpp = 1) {
   Job job = small_job(1, pp, gpus / 2, vpp);
   job.layout.cp = 2;
@@ -38,7 +38,7 @@ Job packed_job(int pp, int gpus, LengthPolicy policy, int vpp = 1) {
   return job;
 }
 
-// Every sequence is as long as the window.
+// A job whose sequences are all as long as the window.
 Job equal_job(int pp, int vpp = 1) {
   Job job = packed_job(pp, 8, LengthPolicy::fixed, vpp);
   job.lengths->distribution = {.median = 4096, .sigma = 0, .longest = 4096};
@@ -119,8 +119,8 @@ TEST(PackedUnits, EqualSequencesAreExpertsWithoutLengths) {
   }
 }
 
-// The boundary of two stages carries each token once forward and its gradient once back, whoever
-// computes it and in packs of whatever size.
+// The boundary between two stages carries each token once forward and its gradient once back,
+// whichever rank computes it and however sequences are packed.
 TEST(PackedUnits, MessagesBetweenStagesAreOfAllTokens) {
   for (const int pp : {2, 4}) {
     Job equal = without_lengths(equal_job(pp));
@@ -136,14 +136,14 @@ TEST(PackedUnits, MessagesBetweenStagesAreOfAllTokens) {
   }
 }
 
-// No step ends before the GPU that has most to do, and none takes less room than its fullest pack.
+// A step takes at least as long as its busiest GPU, and at least the memory of its largest pack.
 TEST(PackedUnits, APipelineIsNoFasterThanItsBusiestRank) {
   for (const LengthPolicy policy : kAllPolicies) {
     const Job job = packed_job(4, 8, policy);
     const PreparedIteration prepared = prepare_iteration(job);
     const double step_s = iteration_step_s(job, prepared);
     EXPECT_GE(step_s, prepared.balanced->plan.seconds);
-    for (std::size_t rank = 1; rank < 3; ++rank) {  // fewer packs are under way, and no logits
+    for (std::size_t rank = 1; rank < 3; ++rank) {  // fewer packs in flight, no logits
       EXPECT_LE(prepared.peak_activation_bytes[rank], prepared.peak_activation_bytes[0]);
     }
     EXPECT_EQ(gpu_memory_excess(prepared.memory, job), "");
@@ -160,20 +160,20 @@ TEST(PackedUnits, APipelineIsNoFasterThanItsBusiestRank) {
       EXPECT_GE(prepared.peak_activation_bytes[rank], fullest[rank]);
       EXPECT_GE(prepared.memory[rank].activations, fullest[rank]);
     }
-    // Several packs are under way on the first rank.
+    // Several packs are in flight on the first rank.
     EXPECT_GT(prepared.peak_activation_bytes[0], fullest[0]);
   }
 }
 
-// Sharded passes gather and reduce with all others: ranks make as many of them, and the ranks of a
-// pack theirs at once.
+// Sharded passes gather and reduce with all other ranks, so that all ranks make equally many
+// passes, and the ranks of a pack make its pass at the same time.
 TEST(PackedUnits, RanksThatShardMakeAsManyPasses) {
   for (const LengthPolicy policy : kAllPolicies) {
     for (const Sharding sharding : {Sharding::zero2, Sharding::zero3}) {
       Job job = packed_job(1, 16, policy);
       job.layout.sharding = sharding;
       const PreparedIteration prepared = prepare_iteration(job);
-      std::map<std::vector<int>, std::set<std::size_t>> places;  // of a group that meets
+      std::map<std::vector<int>, std::set<std::size_t>> places;  // by group: positions of its packs
       for (const ReplicaCosts& own : prepared.kinds) {
         EXPECT_EQ(own.meets.size(), prepared.kinds.front().meets.size());
         for (std::size_t unit = 0; unit < own.meets.size(); ++unit) {
@@ -204,8 +204,8 @@ TEST(PackedUnits, RanksThatShardMakeAsManyPasses) {
   }
 }
 
-// Experts get each as much, whichever rank has the tokens: what all GPUs compute together is what
-// the packs take by themselves.
+// Each expert gets the same number of tokens, whichever rank has them: all GPUs together compute
+// what the packs take alone.
 TEST(PackedUnits, ExpertsShareTheTokensOfTheirGroup) {
   for (const LengthPolicy policy : kAllPolicies) {
     Job job = packed_job(1, 8, policy);
@@ -223,14 +223,15 @@ TEST(PackedUnits, ExpertsShareTheTokensOfTheirGroup) {
       return pass ? total_seconds(task.cost) : 0;
     });
     EXPECT_NEAR(computed_s, packs_s, 1e-9 * packs_s);
-    // Nobody leaves a pass before the group's slowest begins the next one.
+    // Ranks wait for each other before each pass, in a task of category cp.
     for (const RankClass& owner : plan.classes) {
       EXPECT_GT(std::ranges::count(owner.tasks, Category::cp, &Task::category), 0);
     }
   }
 }
 
-// A pack's tokens, bytes and attention are those of its slices, and later slices attend to more.
+// A pack's tokens, bytes and attention are the sums over its slices, and later slices attend to
+// more keys.
 TEST(PackedUnits, SlicesAreThePack) {
   for (const char* name : {"seq1f1b", "terapipe"}) {
     Job whole = packed_job(2, 8, LengthPolicy::fixed);
@@ -247,7 +248,7 @@ TEST(PackedUnits, SlicesAreThePack) {
     validate_plan(iteration_plan(sliced, slices));
     EXPECT_GE(iteration_step_s(sliced, slices), slices.balanced->plan.seconds);
   }
-  // One sequence a window: the same stage's slices grow.
+  // With one sequence per window, the slices of a stage grow.
   Job job = equal_job(2);
   job.schedule.name = "seq1f1b";
   job.schedule.slices = 4;
@@ -258,7 +259,7 @@ TEST(PackedUnits, SlicesAreThePack) {
   }
 }
 
-// Every sample is loaded by the GPUs that share it, each a part.
+// Every sample is loaded in parts by the GPUs that share it.
 TEST(PackedUnits, SamplesAreLoadedOnce) {
   for (const LengthPolicy policy : kAllPolicies) {
     for (const int prefetch : {0, 1}) {
@@ -304,7 +305,8 @@ Job with_activations_away(Job job) {
   return job;
 }
 
-// What leaves comes back, as much for a token whoever computes it; the GPU keeps less.
+// Offloaded activations come back, equally many bytes per token whichever rank computes it; the GPU
+// keeps less.
 TEST(PackedUnits, ActivationsLeaveWithTheirPack) {
   for (const int pp : {1, 2}) {
     const Job equal = with_activations_away(equal_job(pp));
@@ -323,7 +325,8 @@ TEST(PackedUnits, ActivationsLeaveWithTheirPack) {
   }
 }
 
-// Slices of micro-batches that are alike, too, but for the keys and values that later slices read.
+// Slices of micro-batches are offloaded like the micro-batches, except for the keys and values that
+// later slices read.
 TEST(PackedUnits, ActivationsLeaveWithTheirSlice) {
   Job whole = with_activations_away(without_lengths(equal_job(2)));
   Job sliced = whole;
@@ -348,7 +351,7 @@ Job packed_on_pools(PoolAxis axis, LengthPolicy policy) {
   return job;
 }
 
-// The same on nodes that are all those of a pool.
+// The same job, with all nodes like those of one pool.
 Job with_nodes_of(Job job, std::size_t pool) {
   for (Pool& each : job.cluster.pools) each.node = job.cluster.pools[pool].node;
   const Calibration calibration = job.pool_calibrations[pool];
@@ -380,7 +383,8 @@ TEST(PackedUnits, PoolsThatAreAlikeAreNodesOfOneKind) {
   }
 }
 
-// Half slow nodes are no faster than none and no slower than all of them; hdp gives them less.
+// With half of the nodes slow, a step is no faster than with none and no slower than with all; hdp
+// assigns them less.
 TEST(PackedUnits, UnlikeNodesLieBetweenThoseOfEachKind) {
   for (const PoolAxis axis : {PoolAxis::pp, PoolAxis::dp}) {
     const double fixed_s = estimated_s(packed_on_pools(axis, LengthPolicy::fixed));
@@ -408,7 +412,7 @@ TEST(PackedUnits, UnlikeNodesLieBetweenThoseOfEachKind) {
   EXPECT_GT(tokens[0], 1.2 * tokens[1]);
 }
 
-// Values that context parallelism sends in 8 bits are a half of the bytes, and their kernels count.
+// Context parallelism in 8 bits sends half of the bytes, and runs the kernels of the encoding.
 TEST(PackedUnits, CompressedContextIsThatOfAMicroBatch) {
   Job job = equal_job(1);
   job.layout.context = ContextForm::ulysses;

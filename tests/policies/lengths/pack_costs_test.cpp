@@ -1,4 +1,4 @@
-// Passes over packs: which there are, whom a GPU meets in them, and what they cost.
+// Tests of passes over packs: which passes there are, which GPUs meet in them, and what they cost.
 #include "policies/lengths/pack_costs.hpp"
 
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ TEST(PackPasses, RanksThatShardMakeEquallyMany) {
   EXPECT_FALSE(in_step(job_of_packs(LengthPolicy::hdp)));
 }
 
-// The mean of all packs takes what they take together, and holds what the fullest does.
+// The mean pack stands for all packs: it takes their mean time and the memory of the largest.
 TEST(PackCosts, MeanStandsForAllPacks) {
   const Job job = job_of_packs(LengthPolicy::fixed);
   const std::vector<int> lengths = step_lengths(job);

@@ -21,7 +21,7 @@ Job expert_job() {
   return job;
 }
 
-// What ActionSteps keeps references to.
+// Owns the objects to which ActionSteps keeps references.
 struct Taken {
   Taken(const Job& job, const std::string& schedule_name, InnerTasks tasks)
       : schedule(generate_schedule(schedule_name, job.layout.pp,
@@ -64,8 +64,8 @@ TEST(ActionSteps, TakeAsLongAsTheActionWhicheverCollectivesAreTasks) {
   }
 }
 
-// A layer sends each token to two experts and back in either direction: of 8,192 bytes a token,
-// half of them (tp 2), four times.
+// A layer sends each token to two experts and back, forward and backward: half of a token's 8,192
+// bytes (tp 2), four times.
 TEST(ActionSteps, SendWhatALayerSends) {
   const Taken taken(expert_job(), "1f1b", {.ep = true});
   const double bytes = bytes_of(taken.steps.of({ActionKind::forward, 0, 0}).steps);
@@ -90,7 +90,7 @@ TEST(ActionSteps, PartsOfStepsAddUp) {
   EXPECT_NEAR(sum_bytes, bytes_of(steps), 1e-6 * sum_bytes);
 }
 
-// Each of a pair hides its exchange behind the other's kernels.
+// Each pass of a pair hides its exchange behind the other's kernels.
 TEST(ActionSteps, APairTakesAsLongAsInClosedForm) {
   const Taken taken(expert_job(), "1f1b", {.tp = true, .ep = true});
   const Action forward(ActionKind::forward, 0, 1);
@@ -104,7 +104,7 @@ TEST(ActionSteps, APairTakesAsLongAsInClosedForm) {
 }
 
 TEST(InnerTasks, AreThoseThatLeaveANode) {
-  Job job = expert_job();  // tp in nodes of four, experts over two of them
+  Job job = expert_job();  // tp inside nodes, experts over two
   const auto chosen = [&] {
     const Taken taken(job, "1f1b", {});
     return inner_tasks(job, taken.rounds);
@@ -119,11 +119,11 @@ TEST(InnerTasks, AreThoseThatLeaveANode) {
   job.communication.inner = InnerForm::folded;
   EXPECT_FALSE(chosen().any());
   job.communication.inner = InnerForm::automatic;
-  job.cluster.node.gpu_path = GpuPath::pcie;  // shared with what goes to NICs
+  job.cluster.node.gpu_path = GpuPath::pcie;  // also carries the NICs' traffic
   EXPECT_TRUE(chosen().tp && chosen().ep);
 }
 
-// NICs of nodes on which other jobs stand carry nothing of this one.
+// NICs of nodes that run other jobs carry nothing of this job.
 TEST(InnerTasks, SlowNicsOfOtherNodesAreNone) {
   Job job = expert_job();
   const Taken taken(job, "1f1b", {});

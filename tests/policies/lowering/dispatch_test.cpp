@@ -1,5 +1,5 @@
-// Programs that one controller has the hosts start: what a step takes by the closed form, by the
-// engine, and by what of the rule can be said without either.
+// Tests of programs that a single controller has the hosts start: a step's time in closed form, in
+// the engine, and by those rules that need neither.
 #include "policies/evaluation/dispatch.hpp"
 
 #include <fmt/format.h>
@@ -54,7 +54,7 @@ Job dispatched_job(RandomStream& random) {
   return job;
 }
 
-// The latency is chosen around what it hides behind.
+// The latency is drawn around the time behind which it hides.
 TEST(Dispatch, ClosedFormAndEngineAgree) {
   std::set<std::pair<DispatchMode, bool>> hidden;
   for (int i = 0; i < 200; ++i) {
@@ -83,7 +83,7 @@ TEST(Dispatch, ClosedFormAndEngineAgree) {
   EXPECT_FALSE(hidden.contains({DispatchMode::synchronous, true}));
 }
 
-// As said in words: the longer of step and dispatches, or their sum.
+// A step takes the longer of its kernels and its dispatches, or their sum.
 TEST(Dispatch, IsHiddenWhileAStepIsLonger) {
   Job job = small_job(1, 4, 2);
   job.batch.global = 16;
@@ -97,16 +97,16 @@ TEST(Dispatch, IsHiddenWhileAStepIsLonger) {
   }
 }
 
-// One after another on one rank; in a pipeline of p ranks those of m micro-batches that are on the
-// longest way, two for each of m + p - 1.
+// On one rank dispatches follow one another. In a pipeline of p ranks those on the longest path of
+// m micro-batches count, two for each of m + p - 1.
 TEST(Dispatch, OfEveryPassAddsUpWhereItIsSynchronous) {
   for (const int pp : {1, 2, 4}) {
     Job job = small_job(1, pp, 1);
     job.batch.global = 8;
-    job.model.vocabulary = 128;  // so that all stages take as long
+    job.model.vocabulary = 128;  // makes stages equally long
     job.schedule.name = "gpipe";
     const double free_s = dispatched_estimate_s(job);
-    job.software.dispatch_latency_s = 0.5;  // far above what stages differ by
+    job.software.dispatch_latency_s = 0.5;  // far above the differences of stages
     job.software.dispatch_program = DispatchProgram::pass;
     EXPECT_DOUBLE_EQ(dispatched_estimate_s(job), std::max(free_s, 16 * 0.5));
     job.software.dispatch_mode = DispatchMode::synchronous;
@@ -114,7 +114,7 @@ TEST(Dispatch, OfEveryPassAddsUpWhereItIsSynchronous) {
   }
 }
 
-// Of several iterations as of one: what is dispatched ahead of each hides behind the one before.
+// Over several iterations, work that is dispatched ahead of a step hides behind the previous step.
 TEST(Dispatch, GoesOnFromStepToStep) {
   Job job = small_job(1, 2, 2);
   job.communication.fidelity = Fidelity::closed;
@@ -129,7 +129,7 @@ TEST(Dispatch, GoesOnFromStepToStep) {
   }
 }
 
-// Whoever waits for more ranks in every pass waits longer, where each is late by chance.
+// If ranks are randomly late, waiting for more ranks in every pass takes longer.
 TEST(Dispatch, AGangWaitsForItsLastRank) {
   Job job = small_job(1, 2, 8);
   job.cluster = small_cluster(16, 1);

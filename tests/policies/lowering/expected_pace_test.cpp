@@ -1,5 +1,5 @@
-// What ranks are expected to wait for each other, in closed form, against the mean of the engine's
-// draws.
+// Compares the expected waiting of ranks for each other, in closed form, with the mean of the
+// engine's draws.
 #include "policies/lowering/expected_pace.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@
 namespace windtunnel {
 namespace {
 
-// Step times by the engine, of as many draws.
+// Step times of `draws` draws in the engine.
 std::vector<double> drawn_steps_s(const Job& job, const PreparedIteration& prepared, int draws) {
   std::vector<double> steps_s;
   Plan plan = iteration_plan(job, prepared);
@@ -44,8 +44,8 @@ Job jittering_job(int tp, int pp, int dp, Fidelity fidelity, const Jitter& jitte
 struct Law {
   std::string name;
   Jitter jitter;
-  // The largest error, as a share of what jitter adds, that docs/physics/cost.md states; 0.3 % of
-  // the step are allowed besides.
+  // The largest error that docs/physics/cost.md states, as a share of what jitter adds; 0.3 % of
+  // the step are allowed as well.
   double off = 0;
 };
 const std::vector<Law>& laws() {
@@ -60,7 +60,8 @@ const std::vector<Law>& laws() {
   return all;
 }
 
-// Within the interval of that mean, half as wide again because twenty are looked at.
+// The closed form must lie within the interval of that mean, widened by half because twenty are
+// tested.
 TEST(ExpectedPace, IsTheMeanOfTheEnginesDraws) {
   constexpr int kDraws = 40;
   for (const Law& law : laws()) {
@@ -91,7 +92,7 @@ TEST(ExpectedPace, WithoutJitterOnlySlowNodesCount) {
   const double steady_s = estimate_iteration(job, prepared).step_s;
   job.cluster.jitter = {.per = JitterPer::task, .of = JitterOf::node, .draws = 30, .seed = 5};
   EXPECT_EQ(estimate_iteration(job, prepared).step_s, steady_s);
-  job.cluster.jitter.share = 1;  // all are slow
+  job.cluster.jitter.share = 1;  // all nodes are slow
   job.cluster.jitter.slowdown = 1.5;
   const double all_s = estimate_iteration(job, prepared).step_s;
   job.cluster.jitter = {};
@@ -100,7 +101,7 @@ TEST(ExpectedPace, WithoutJitterOnlySlowNodesCount) {
   EXPECT_NEAR(all_s, estimate_iteration(job, prepared).step_s, 1e-12 * all_s);
 }
 
-// Sequences of unequal length wait for each other at every round.
+// Ranks with sequences of unequal length wait for each other in every round.
 TEST(ExpectedPace, OfUnequalLengthsIsTheMeanOfTheDraws) {
   Job job = jittering_job(2, 1, 8, Fidelity::closed, {.sigma = 0.05, .draws = 20});
   job.lengths = UnequalLengths{};

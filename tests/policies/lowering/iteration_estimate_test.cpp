@@ -1,6 +1,5 @@
-// The closed form of a step against the Plan that the engine executes, over random jobs: two
-// implementations of the same rules, one of which knows nothing of tasks and the other nothing of
-// max-plus algebra.
+// Compares the closed form of a step with the Plan that the engine executes, over random jobs. They
+// implement the same rules independently: one has no tasks, the other no max-plus algebra.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -85,10 +84,10 @@ Job random_job(RandomStream& random) {
   job.model.tied_embeddings = random.below(2) == 0;
   if (random.below(3) == 0) add_experts(random, job);
   job.calibration = busy_calibration(random);
-  // With several chunks per rank messages of both neighbours meet at one NIC, which the estimate
-  // ignores; blocked ranks wait for that too.
+  // With several chunks per rank, messages to both neighbours share one NIC, which the estimate
+  // ignores; blocked ranks would wait for them too.
   if (vpp == 1 && random.below(3) == 0) job.software.sends = Sends::blocking;
-  if (job.batch.global % 3 == 0) {  // the scenario chooses
+  if (job.batch.global % 3 == 0) {  // the scenario chooses collectives
     job.communication.collectives = {
         {CollectiveKind::all_reduce, CollectiveAlgorithm::ring, Protocol::simple, {}},
         {CollectiveKind::reduce_scatter, CollectiveAlgorithm::ring, Protocol::automatic, {}},
@@ -158,7 +157,8 @@ Compared compare(const Job& job) {
   return compare(job, prepare_iteration(job));
 }
 
-// A way to overlap gradients, a compressor or servers that the closed form's maps cannot express.
+// Draws ways to overlap gradients, compressors and servers that the closed form's maps cannot
+// express.
 void exchange_otherwise(RandomStream& random, Job& job) {
   Communication& communication = job.communication;
   communication.overlap =
@@ -173,7 +173,7 @@ void exchange_otherwise(RandomStream& random, Job& job) {
   communication.credit_bytes = 1e6 * random.below(30);
   std::vector<std::string_view> names;
   for (const CompressorKind& kind : compressor_kinds()) {
-    // PowerSGD with more kernels in the same places.
+    // This is PowerSGD with more kernels at the same places.
     if (kind.name != "powersgd-hook") names.push_back(kind.name);
   }
   if (random.below(2) == 0) {
@@ -187,7 +187,8 @@ void exchange_otherwise(RandomStream& random, Job& job) {
   job.calibration.overlap_slowdown = spec(random.below(2) == 0 ? 0 : 0.2);
 }
 
-// Every policy, compressor and form of aggregation: the Plan in process against the engine.
+// Compares the in-process evaluation of the Plan with the engine for every policy, compressor and
+// form of aggregation.
 TEST(Estimate, EqualsTheEngineForEveryExchangeOfGradients) {
   double worst = 0;
   int compared = 0;
@@ -205,7 +206,7 @@ TEST(Estimate, EqualsTheEngineForEveryExchangeOfGradients) {
       ++refused;
       continue;
     }
-    // Iterations without a barrier have messages both ways over one NIC.
+    // Without a barrier between iterations, messages in both directions share a NIC.
     if (crosses_iterations(job.communication.overlap)) {
       for (auto* costs : {&prepared.chunks, &prepared.units}) {
         for (ChunkCost& cost : *costs) cost.boundary_bytes = 0;
@@ -231,8 +232,8 @@ TEST(Estimate, EqualsTheEngineForEveryExchangeOfGradients) {
   EXPECT_EQ(seen.size(), 16U) << "policies, with and without a compressor";
 }
 
-// Where nothing is approximated: collectives in closed form, messages that leave a NIC to one flow
-// at a time.
+// Nothing is approximated here: collectives are in closed form, and messages leave a NIC in one
+// flow at a time.
 TEST(Estimate, EqualsTheEngineOnAnIdleNetwork) {
   double worst = 0;
   std::string worst_job;
@@ -249,10 +250,10 @@ TEST(Estimate, EqualsTheEngineOnAnIdleNetwork) {
   fmt::print("400 jobs, worst {:.1e}: {}\n", worst, worst_job);
 }
 
-// As flows, too: each pass has the time for the exchange that it hides, so that what one layer
-// sends does not share a NIC with the next. Judged rows are predicted in closed form, `run`
-// executes. On slower NICs than these, exchanges are longer and share them with the pipeline's
-// messages, too.
+// This also holds with exchanges as flows: each pass leaves enough time for the exchange that it
+// hides, so that layers do not share a NIC. Measured rows are predicted in closed form, while `run`
+// executes the Plan. On slower NICs exchanges are longer, and would also share them with the
+// pipeline's messages.
 TEST(Estimate, HiddenExchangesOfExpertsAreThoseOfTheEngine) {
   for (const double nic_Bps : {5e9, 10e9, 25e9, 100e9}) {
     for (const int pp : {1, 2, 4}) {
@@ -266,8 +267,8 @@ TEST(Estimate, HiddenExchangesOfExpertsAreThoseOfTheEngine) {
   }
 }
 
-// A job of the schedule. Most have messages both ways over one NIC, so these are of latency only:
-// see PreparedIteration below.
+// A job with this schedule. In most of them messages in both directions share a NIC, so that
+// messages here have latency only: see PreparedIteration below.
 Job scheduled_job(const ScheduleKind& kind, RandomStream& random) {
   const int pp = pick(random, {2, 4});
   const int vpp = kind.usual_chunks + (kind.usual_chunks == 2 && random.below(4) == 0 ? 2 : 0);
@@ -301,8 +302,8 @@ Job scheduled_job(const ScheduleKind& kind, RandomStream& random) {
   return job;
 }
 
-// Every schedule, whatever it consists of: pairs, replicas, slices, recomputation, iterations
-// without a flush; all kinds of messages and of data parallelism.
+// Draws every schedule with whatever it consists of (pairs, replicas, slices, recomputation,
+// iterations without a flush), and all kinds of messages and of data parallelism.
 TEST(Estimate, EqualsTheEngineUnderEverySchedule) {
   constexpr int kJobs = 24;
   double worst = 0;
@@ -322,7 +323,7 @@ TEST(Estimate, EqualsTheEngineUnderEverySchedule) {
         ++refused;
         continue;
       }
-      // As torch shards: stages gathered, dropped and reduced where the schedule says so.
+      // Stages are sharded as in torch: gathered, dropped and reduced where the schedule says so.
       const bool sharded = random.below(2) == 0;
       if (sharded) {
         prepared.schedule = with_gradient_reductions(with_unshards(std::move(prepared.schedule)));
@@ -350,8 +351,8 @@ TEST(Estimate, EqualsTheEngineUnderEverySchedule) {
   EXPECT_GT(compared, 4 * static_cast<int>(schedule_kinds().size()));
 }
 
-// With messages and collectives as flows, whatever the schedule: what is folded away is what looks
-// alike.
+// With messages and collectives as flows, under every schedule, folding merges only ranks that
+// behave alike.
 TEST(Estimate, FoldedJobsEqualUnfoldedOnesUnderEverySchedule) {
   int folded_jobs = 0;
   for (std::size_t k = 0; k < schedule_kinds().size(); ++k) {
@@ -377,8 +378,8 @@ TEST(Estimate, FoldedJobsEqualUnfoldedOnesUnderEverySchedule) {
   EXPECT_GT(folded_jobs, 20);
 }
 
-// Collectives as flows meet the messages of the pipeline: the engine shares the NIC among them, the
-// estimate does not.
+// As flows, collectives share NICs with the pipeline's messages in the engine, but not in the
+// estimate.
 void expect_near_under_contention(InnerForm inner, double of_nine_tenths, double most) {
   std::vector<double> errors;
   double worst = 0;
@@ -406,7 +407,7 @@ TEST(Estimate, StaysNearTheEngineUnderContention) {
   expect_near_under_contention(InnerForm::folded, 0.01, 0.05);
 }
 
-// Rings of context parallelism across nodes meet reductions and gathers in every layer.
+// Rings of context parallelism across nodes share NICs with reductions and gathers in every layer.
 TEST(Estimate, StaysNearTheEngineWhereInnerCollectivesMeetThemToo) {
   expect_near_under_contention(InnerForm::automatic, 0.02, 0.1);
 }

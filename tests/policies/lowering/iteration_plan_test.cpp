@@ -111,7 +111,7 @@ TEST(IterationPlan, MessagesCarryTheBoundaryTensorOncePerMicrobatchAndDirection)
   }
 }
 
-// A message of s x r, and both products on each side of a cut, forward and backward.
+// A boundary sends s x r elements, and each side runs both products, forward and backward.
 TEST(IterationPlan, LowRankCutsSendTheirFactorAndMultiply) {
   const Job whole = small_job(1, 4, 2);
   Job job = whole;
@@ -152,7 +152,7 @@ TEST(IterationPlan, ReductionsStartInsideTheLastBackwardOnly) {
   EXPECT_EQ(segment.name, "B1.7/0");
   const Task& whole = named(owner, "B1.6");
   EXPECT_LT(total_seconds(segment.cost), total_seconds(whole.cost));
-  // What its layers kept, and no more.
+  // The task frees exactly what its layers kept.
   double freed = 0;
   for (const Task& task : owner.tasks) {
     if (task.name.starts_with("B1.7")) freed += task.free_bytes;
@@ -162,7 +162,7 @@ TEST(IterationPlan, ReductionsStartInsideTheLastBackwardOnly) {
               total_seconds(segment.cost) / total_seconds(whole.cost), 1e-9);
 }
 
-// Layer by layer: the peak of the whole stands at the end of a forward pass.
+// Activations grow layer by layer: they peak at the end of a forward pass.
 TEST(IterationPlan, ActivationsOfShardedWeightsGrowLayerByLayer) {
   Job job = small_job(1, 1, 2);
   job.layout.sharding = Sharding::zero3;
@@ -188,7 +188,7 @@ TEST(IterationPlan, Zero1ScattersGradientsAndGathersWeights) {
   EXPECT_EQ(named(plain.plan.classes[0], "reduce 0/0").collective, CollectiveKind::all_reduce);
   EXPECT_NEAR(total_seconds(named(sharded, "optimizer").cost) * 4,
               total_seconds(named(plain.plan.classes[0], "optimizer").cost), 1e-12);
-  // Segment by segment the first forward of the stage waits for its weights, the others for none.
+  // In each segment the first forward pass of the stage waits for its weights, later ones do not.
   const auto waits_for = [&](const std::string& task, const std::string& gather) {
     const auto& after = named(sharded, task).after;
     return std::ranges::find(after, index_of(sharded, named(sharded, gather))) != after.end();
@@ -208,8 +208,9 @@ double bytes_of_collectives(const RankClass& owner, CollectiveKind kind) {
 }
 
 TEST(IterationPlan, EveryStageOfShardingMovesWhatThePapersSay) {
-  // Rajbhandari et al. 2020, section 7: with one micro-batch ZeRO-1 and 2 move 2 Psi, ZeRO-3 3 Psi;
-  // every further micro-batch moves the gradients again (zero2) and all of it (zero3).
+  // Rajbhandari et al. 2020, section 7: with one micro-batch ZeRO-1 and 2 move 2 Psi and ZeRO-3
+  // moves 3 Psi. Every further micro-batch moves the gradients again under zero2, and everything
+  // under zero3.
   for (const int m : {1, 4}) {
     Job job = small_job(1, 1, 4);
     job.batch.global = 4 * m;
@@ -226,7 +227,8 @@ TEST(IterationPlan, EveryStageOfShardingMovesWhatThePapersSay) {
     EXPECT_NEAR(moved(Sharding::zero1, scatter), psi, 1);
     EXPECT_NEAR(moved(Sharding::zero2, gather), psi, 1);
     EXPECT_NEAR(moved(Sharding::zero2, scatter), m * psi, 1);
-    // The outermost unit stays gathered from forward to backward (norms and biases ride along).
+    // The outermost unit, with its norms and biases, stays gathered from the forward to the
+    // backward pass.
     EXPECT_NEAR(moved(Sharding::zero3, gather), m * (2 * psi - embedding), 1e-3 * m * psi);
     EXPECT_NEAR(moved(Sharding::zero3, scatter), m * psi, 1);
   }
@@ -302,8 +304,8 @@ bool has_task(const RankClass& owner, const std::string& name) {
   return std::ranges::find(owner.tasks, name, &Task::name) != owner.tasks.end();
 }
 
-// DualPipe: rank r and p - 1 - r hold the same stages, so both sum the gradients of all of them; a
-// pair is one task that waits for both messages and sends both results.
+// In DualPipe the ranks r and p - 1 - r hold the same stages, so that both sum the gradients of all
+// of these. A pair is one task that waits for both messages and sends both results.
 TEST(IterationPlan, TwoWayPipelinesSumGradientsWithTheirPartnerAndPairActions) {
   Job job = small_job(1, 4, 2);
   job.schedule.name = "dualpipe";
@@ -312,7 +314,7 @@ TEST(IterationPlan, TwoWayPipelinesSumGradientsWithTheirPartnerAndPairActions) {
   validate_plan(built.plan);
   const RankClass& owner = built.plan.classes[1];
   const Task& reduce = named(owner, "reduce with partner");
-  // ZeRO-1 has left half of them on each of two replicas.
+  // ZeRO-1 leaves half of the gradients on each of two replicas.
   const double parameters = built.chunks[1].parameters + built.chunks[2].parameters;
   EXPECT_NEAR(reduce.bytes, reduce_bytes_per_parameter(job) * parameters / 2, 1);
   const auto& members = built.plan.groups[owner.groups[reduce.group_slot][1]].members;
@@ -330,7 +332,7 @@ TEST(IterationPlan, TwoWayPipelinesSumGradientsWithTheirPartnerAndPairActions) {
   EXPECT_EQ(after_pair, 2);
 }
 
-// Where stages go back and forth the first rank has embedding and head: nothing to sum.
+// In a V the first rank has both embedding and head, so that there is nothing to sum.
 TEST(IterationPlan, AVeeTiesItsEmbeddingsOnOneRank) {
   Job job = small_job(1, 2, 1, 2);
   job.model.tied_embeddings = true;
@@ -352,7 +354,7 @@ TEST(IterationPlan, WithoutAFlushEachRankStepsWhereItsGradientsAreThere) {
   EXPECT_EQ(std::ranges::count(owner.tasks, std::string("optimizer"), &Task::name),
             built.plan.iterations);
   EXPECT_FALSE(has_task(owner, "gradient norm"));
-  // The first optimizer stands between actions of two iterations.
+  // The first optimizer runs between actions of two iterations.
   const TaskIndex first = index_of(owner, named(owner, "optimizer"));
   EXPECT_TRUE(std::any_of(owner.tasks.begin(), owner.tasks.begin() + first,
                           [](const Task& task) { return task.iteration == 1; }));
@@ -383,7 +385,7 @@ TEST(IterationPlan, SnapshotsHoldBackWhatTheyMust) {
 }
 
 TEST(IterationPlan, SnapshotsMoveWhatTheirTierSays) {
-  Job job = small_job(1, 2, 8);  // 4 nodes of 4 GPUs: each stage on two
+  Job job = small_job(1, 2, 8);  // 4 nodes of 4 GPUs, two per stage
   job.snapshots = {{.place = SnapshotPlace::peers}};
   SnapshotTier& tier = job.snapshots[0];
   tier.code = {.name = CodeName::xor_parity, .data = 3, .parity = 1, .cpu_cores = 8};
@@ -400,13 +402,13 @@ TEST(IterationPlan, SnapshotsMoveWhatTheirTierSays) {
     EXPECT_DOUBLE_EQ(named(owner, "copy to host").bytes, bytes[0]);
     EXPECT_TRUE(waits_for(owner, "encode", "copy to host"));
     EXPECT_TRUE(waits_for(owner, "reduce parity", "encode"));
-    // Eight cores for four GPUs; 40 GB/s each.
+    // Eight cores of 40 GB/s each serve four GPUs.
     const Flow& cores = named(owner, "encode").flows[0];
     EXPECT_DOUBLE_EQ(cores.amount, bytes[0] / 40e9);
     EXPECT_DOUBLE_EQ(cores.max_rate, 2);
     const Task& parity = named(owner, "reduce parity");
     EXPECT_EQ(parity.collective, CollectiveKind::reduce_scatter);
-    // A ring of four sends 3/4 of its buffer: the largest member's bytes.
+    // A ring of four sends 3/4 of its buffer, which is as large as the largest member's bytes.
     EXPECT_DOUBLE_EQ(parity.bytes * 3 / 4, largest);
     const Group& group = on_cpu.plan.groups[owner.groups[parity.group_slot][5]];
     EXPECT_EQ(group.members, (std::vector<RankId>{1, 5, 9, 13}));
@@ -441,7 +443,7 @@ TEST(IterationPlan, SnapshotsMoveWhatTheirTierSays) {
   EXPECT_FALSE(has(built().plan.classes[1], "copy to host"));
 }
 
-// Whatever the nodes of a code group hold: groups that straddle stages, and nodes left over.
+// Code groups may straddle stages, and nodes may be left over.
 TEST(IterationPlan, CodeGroupsOfAnyShapeGiveValidPlans) {
   RandomStream random(5, RandomPurpose::test, 0);
   for (int round = 0; round < 40; ++round) {

@@ -35,7 +35,8 @@ TEST(JobSchedule, CutsSlicesOfEqualWork) {
     return evaluate_schedule(it, stage_costs(unit_costs(job, it, chunks)), 0).makespan_s;
   };
   EXPECT_LT(makespan_s(schedule), makespan_s(equal));
-  // Of the slowest stage, the one with the loss; as the cost model has it, not the generator.
+  // The slices of the slowest stage, which has the loss, must be equal by the cost model, and not
+  // by the generator's estimate.
   const auto costs = stage_costs(unit_costs(job, schedule, chunks));
   const double first_s = costs[12].forward_s + costs[12].backward_s();
   for (int slice = 1; slice < 4; ++slice) {

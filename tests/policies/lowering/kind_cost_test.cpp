@@ -20,7 +20,7 @@ TEST(KindCosts, AreOfTheNodesThatAStageStandsOn) {
   EXPECT_GT(total_seconds(slow[1].forward), 1.9 * total_seconds(fast[1].forward));
 }
 
-// A stage of two pipelines in opposite directions lies on both kinds.
+// With two pipelines in opposite directions a stage is on nodes of both kinds.
 TEST(KindCosts, OfAStageOnTwoKindsAreThoseOfTheSlower) {
   const Job job = pool_job(PoolAxis::pp);
   const ReplicaKind kind = replica_kinds(job).front();
@@ -28,7 +28,7 @@ TEST(KindCosts, OfAStageOnTwoKindsAreThoseOfTheSlower) {
   EXPECT_EQ(pools_of_stages(job, kind, schedule), (std::vector<int>{1, 1}));
 }
 
-// Two pools of the same node are a machine of one kind.
+// Two pools with the same node count as one kind.
 TEST(PreparedKinds, OfPoolsThatAreAlikeAreThoseOfOneKind) {
   for (const PoolAxis axis : {PoolAxis::pp, PoolAxis::dp}) {
     Job pools = pool_job(axis);

@@ -1,5 +1,5 @@
-// What slices and stage-aware recomputation make of a stage's costs, and what the job's schedule is
-// planned with.
+// Tests of stage costs with slices and stage-aware recomputation, and of the costs by which the
+// job's schedule is planned.
 #include "policies/lowering/unit_cost.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ Job small_job(const TransformerSpec& model, int ranks, Recompute recompute = Rec
   return test_job(model, layout, batch, Precision::bf16, recompute);
 }
 
-// Sliced as asked, with these shares; its order does not matter.
+// A sliced schedule with these shares; the order of its actions does not matter.
 Schedule sliced(int ranks, int slices, std::vector<double> shares = {}) {
   Schedule schedule =
       generate_schedule("seq1f1b", {.ranks = ranks, .microbatches = 8, .slices = slices});
@@ -66,8 +66,8 @@ TEST(UnitCosts, OfAWholeMicrobatchAreTheChunks) {
   }
 }
 
-// Fused attention under a causal mask: slices add up to the whole, in FLOPs and in bytes, but not
-// in time: small GEMMs are less efficient, and each weight is read once per slice.
+// Under a causal mask with fused attention the slices add up to the whole in FLOPs and bytes, but
+// not in time: small GEMMs are less efficient, and each slice reads every weight.
 TEST(UnitCosts, SlicesAddUpToTheWhole) {
   const std::vector<TransformerSpec> models = {llama3_8b(), deepseek_v3()};
   for (const TransformerSpec& model : models) {
@@ -98,24 +98,25 @@ TEST(UnitCosts, SlicesAddUpToTheWhole) {
   }
 }
 
-// Of two equal slices the second sees three times as many pairs of query and key as the first.
+// The second of two equal slices has three times as many pairs of query and key as the first.
 TEST(UnitCosts, LaterSlicesAttendToMore) {
   const Job job = small_job(llama3_8b(), 1);
   const auto costs = unit_costs(job, sliced(1, 2), chunk_costs(job));
   const double layers = job.model.layers;
-  // Forward 4 s^2 h / 2 and 2.5 times that backward, all in the convention of the full square.
+  // By convention the full square counts: 4 s^2 h / 2 for the forward pass and 2.5 times that for
+  // the backward pass.
   const double square = 3.5 * 4 * 8192.0 * 8192.0 * 4096 * layers;
   EXPECT_NEAR(costs[1].hardware_flops - costs[0].hardware_flops, square / 2, 1e-9 * square);
   EXPECT_EQ(costs[0].boundary_bytes, costs[1].boundary_bytes);
   EXPECT_GT(total_seconds(costs[1].forward), total_seconds(costs[0].forward));
   EXPECT_GT(total_seconds(costs[1].backward_input), total_seconds(costs[0].backward_input));
-  // Keys and values wait for the gradients from the slices behind them: 2 x 2 B x 1,024.
+  // Keys and values are held until the gradients of later slices arrive: 2 x 2 B x 1,024.
   const auto whole = chunk_costs(job);
   EXPECT_LT(costs[0].transient_bytes, whole[0].transient_bytes);
   EXPECT_NEAR(costs[1].transient_bytes - costs[0].transient_bytes, layers * 4096 * 2 * 2 * 1024, 1);
 }
 
-// Full recomputation keeps a layer's input; in slices its keys and values too.
+// Full recomputation keeps a layer's input; with slices it also keeps keys and values.
 TEST(UnitCosts, RecomputedSlicesKeepKeysAndValues) {
   const Job job = small_job(llama3_8b(), 1, Recompute::full);
   const double input = layer_activations(job).kept;
@@ -123,8 +124,8 @@ TEST(UnitCosts, RecomputedSlicesKeepKeysAndValues) {
   EXPECT_EQ(half, input / 2 + 4096 * 2 * 2 * 1024);
 }
 
-// A quarter of the square is above the diagonal in whole blocks. Its time is saved; as FLOPs it
-// counts like the half that fused attention skips, so that HFU is not below MFU.
+// A quarter of the square lies in whole blocks above the diagonal, whose time is saved. Their FLOPs
+// count, like the half that fused attention skips, so that HFU is not below MFU.
 TEST(UnitCosts, UnfusedAttentionSkipsWhatTheMaskHides) {
   TransformerSpec model = llama3_8b();
   model.attention = AttentionKernel::unfused;
@@ -138,7 +139,8 @@ TEST(UnitCosts, UnfusedAttentionSkipsWhatTheMaskHides) {
                                              total_seconds(whole[0].backward_weight));
 }
 
-// Slices of equal work are shares of the sequence, not multiples of what matrix units want.
+// Shares of equal work are no multiples of what matrix units need, and the slices run on them all
+// the same.
 TEST(UnitCosts, UnfusedSlicesOfAnyShareRunOnTheMatrixUnits) {
   TransformerSpec model = llama3_8b();
   model.attention = AttentionKernel::unfused;
@@ -152,14 +154,14 @@ TEST(UnitCosts, UnfusedSlicesOfAnyShareRunOnTheMatrixUnits) {
 TEST(UnitCosts, EarlierStagesRecomputeMore) {
   EXPECT_EQ(recompute_share(1, 3, 4), 1);
   EXPECT_EQ(recompute_share(0.6, 0, 1), 0.6);
-  // 1 - 0.2 * 3 / (3, 2, 1), and none on the last rank.
+  // The shares are 1 - 0.2 * 3 / (3, 2, 1), and 0 on the last rank.
   EXPECT_NEAR(recompute_share(0.8, 0, 4), 0.8, 1e-15);
   EXPECT_NEAR(recompute_share(0.8, 1, 4), 0.7, 1e-15);
   EXPECT_NEAR(recompute_share(0.8, 2, 4), 0.4, 1e-15);
   EXPECT_EQ(recompute_share(0.8, 3, 4), 0);
   EXPECT_EQ(recompute_share(0.5, 2, 4), 0);
 
-  Job job = small_job(llama3_8b(), 4, Recompute::full);  // 8 layers each
+  Job job = small_job(llama3_8b(), 4, Recompute::full);  // 8 layers per stage
   const auto chunks = chunk_costs(job);
   Job keeping = job;
   keeping.recompute = Recompute::none;
@@ -183,8 +185,8 @@ TEST(UnitCosts, EarlierStagesRecomputeMore) {
   EXPECT_EQ(costs[3].transient_bytes, kept[3].transient_bytes);
 }
 
-// A stage that an explicit schedule never recomputes is one without recomputation; what an action
-// R brings is not counted as transient again.
+// A stage that an explicit schedule never recomputes costs as much as without recomputation.
+// Activations that an action R recomputes are not counted as transient again.
 TEST(UnitCosts, ExplicitRecomputation) {
   for (const Recompute recompute : {Recompute::selective, Recompute::full}) {
     const Job job = small_job(llama3_8b(), 2, recompute);
@@ -204,7 +206,8 @@ TEST(UnitCosts, ExplicitRecomputation) {
     EXPECT_NEAR(costs[0].activation_bytes + costs[0].recomputed_bytes, kept[0].activation_bytes, 1);
     EXPECT_NEAR(costs[0].transient_bytes,
                 chunks[0].transient_bytes - layer_activations(job).recomputed, 1);
-    // One micro-batch of the last stage whole, and two checkpoints and one recomputed of the first.
+    // The peak is a whole micro-batch on the last stage, and two checkpoints and a recomputed
+    // micro-batch on the first.
     const auto peaks = evaluate_schedule(schedule, stage_costs(costs), 0).peak_activation;
     EXPECT_NEAR(peaks[1], kept[1].activation_bytes, 1);
     EXPECT_NEAR(peaks[0], 2 * chunks[0].activation_bytes + chunks[0].recomputed_bytes, 1);

@@ -9,7 +9,7 @@
 namespace windtunnel {
 namespace {
 
-// Eight replicas of one GPU stand on two nodes of four.
+// Eight replicas of one GPU each are on two nodes of four.
 Job islands_of(int islands) {
   Job job = small_job(1, 1, 8);
   job.cluster = small_cluster(2, 4);
@@ -20,13 +20,14 @@ Job islands_of(int islands) {
 TEST(IslandNodes, IslandsThatShareNodesGoTogether) {
   EXPECT_EQ(first_islands(islands_of(2)), (std::vector<int>{0, 1}));
   EXPECT_TRUE(goes_on_by_islands(islands_of(2)));
-  // Two of four stand on each node.
+  // Each node has two of four islands.
   EXPECT_EQ(first_islands(islands_of(4)), (std::vector<int>{0, 2}));
   EXPECT_EQ(islands_apart(islands_of(4)), 2);
   EXPECT_TRUE(goes_on_by_islands(islands_of(4)));
 }
 
-// Stages on nodes of their own join all replicas; where whole replicas stand on a node they do not.
+// If each stage has nodes of its own, all replicas share them. If whole replicas are on one node,
+// they do not.
 TEST(IslandNodes, RanksOutOfOrderMayJoinAllIslands) {
   Job job = small_job(1, 2, 4);
   job.cluster = small_cluster(2, 4);

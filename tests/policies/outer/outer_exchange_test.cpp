@@ -12,7 +12,7 @@
 namespace windtunnel {
 namespace {
 
-// 8 replicas on as many GPUs, in islands.
+// Puts 8 replicas on 8 GPUs and groups them into islands.
 Job island_job(std::vector<int> groups, Sharding sharding = Sharding::none) {
   Job job = small_job(1, 1, 8);
   job.layout.sharding = sharding;
@@ -38,7 +38,7 @@ class Exchanged {
   PreparedIteration prepared_;
 };
 
-// A ring's 2 (P - 1) / P of what is summed.
+// A ring sends 2 (P - 1) / P of the summed bytes.
 TEST(OuterExchange, EachCopySendsItsPartToTheOtherIslands) {
   for (const int islands : {2, 4, 8}) {
     const Exchanged all(island_job({islands}));
@@ -62,11 +62,12 @@ TEST(OuterExchange, FewerBytesAnElementSendFewerBytes) {
   EXPECT_NEAR(Exchanged(job).sent_bytes(), fp32 / 8, 1e-9 * fp32);
   job.sync[0].element_bytes = 4;
   job.sync[0].compressor.name = "int8";
-  // A scale of four bytes for each block of 256 beside a byte an element.
+  // int8 sends one byte per element, and a scale of four bytes per block of 256.
   EXPECT_NEAR(Exchanged(job).sent_bytes(), fp32 / 4 * (1 + 4.0 / 256), 1e-9 * fp32);
 }
 
-// INTELLECT-1 (arXiv 2412.01152): 100 steps apart and in a byte for four, 400 times less.
+// INTELLECT-1 (arXiv 2412.01152) exchanges every 100 steps, and one byte instead of four: 400 times
+// less.
 TEST(OuterExchange, SendsAsManyTimesLessAsStepsAndBytesSay) {
   Job job = island_job({8});
   Job every_step = job;
@@ -111,7 +112,7 @@ TEST(OuterExchange, RegionsExchangeWhatTheirIslandsHave) {
   EXPECT_EQ(all.row(1).at(1).axis, ReplicaAxis::region_peers);
 }
 
-// What each island sends is its weights to each neighbour, whatever the number of islands.
+// Each island sends its weights to each neighbour, whatever the number of islands.
 TEST(OuterExchange, GossipSendsToNeighboursOnly) {
   for (const int islands : {2, 4, 8}) {
     Job job = island_job({islands});
@@ -130,7 +131,7 @@ TEST(OuterExchange, GossipSendsToNeighboursOnly) {
   }
 }
 
-// On an even network the time is that of the bytes that leave a NIC, and of latencies.
+// On a uniform network the time is that of the bytes that leave a NIC, and the latencies.
 TEST(OuterExchange, GossipTakesAsLongAsItsBytes) {
   const auto seconds_of = [](SyncGraph graph, int peers) {
     Job job = small_job(1, 1, 8);
@@ -154,8 +155,8 @@ TEST(OuterExchange, IslandsThatNeverExchangeSendNothing) {
   EXPECT_EQ(Exchanged(job).sent_bytes(), 0);
 }
 
-// A module goes round those who train it: 2 of the 8 islands have the same first half, 4 the
-// second.
+// A module is exchanged only among the islands that train it: the first half by 2 of 8 islands, the
+// second half by 4.
 TEST(OuterExchange, PathsExchangeEachModuleAmongItsUsers) {
   Job job = island_job({8});
   job.layout.path_modules = {4, 2};
@@ -169,7 +170,8 @@ TEST(OuterExchange, PathsExchangeEachModuleAmongItsUsers) {
   EXPECT_TRUE(axes.contains(ReplicaAxis::path_far));
 }
 
-// Two all-reduces of factors of rank 4: 4 (rows + columns) of each matrix, vectors as they are.
+// Two all-reduces sum factors of rank 4, with 4 (rows + columns) elements per matrix; vectors are
+// sent as they are.
 TEST(OuterExchange, LowRankDeltasSendTheirFactors) {
   Job job = island_job({8});
   job.sync[0].compressor.name = "powersgd";
@@ -182,13 +184,14 @@ TEST(OuterExchange, LowRankDeltasSendTheirFactors) {
     sent += 4 * shape.count * numbers;
   }
   EXPECT_NEAR(Exchanged(job).sent_bytes(), 2.0 * 7 / 8 * sent, 1e-6 * sent);
-  // Errors of the matrices in fp32, and the factor that the next exchange starts from.
+  // Memory holds the matrices' errors in fp32, and the factor that the next exchange starts from.
   Job dense = job;
   dense.sync[0].compressor = {};
   const double kept =
       prepared.memory.front().optimizer - prepare_iteration(dense).memory.front().optimizer;
   EXPECT_NEAR(kept, 4 * job.model.parameters(), 0.01 * kept);
-  // Whole matrices do not divide: the rank that has most has a quarter of them or more.
+  // Whole matrices cannot be divided evenly: the rank that has most holds at least a quarter of
+  // them.
   Job wide = island_job({2});
   wide.sync[0].compressor.name = "powersgd";
   const double whole = Exchanged(job).sent_bytes() / (2.0 * 7 / 8);
@@ -198,7 +201,7 @@ TEST(OuterExchange, LowRankDeltasSendTheirFactors) {
   EXPECT_GT(Exchanged(wide).sent_bytes(), whole) << "a fragment has a matrix at least";
 }
 
-// One step late in every step: a step takes as long as its exchange, or hides it.
+// If every step's exchange may be one step late, a step takes as long as its exchange or hides it.
 TEST(OuterExchange, OneStepLateInEveryStep) {
   for (const double nic_Bps : {0.1e9, 1e15}) {
     Job job = island_job({8});

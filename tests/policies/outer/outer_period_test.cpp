@@ -24,7 +24,7 @@ TEST(OuterPeriod, WhatTheStepsBesideItDoNotHideIsExposed) {
   EXPECT_DOUBLE_EQ(sync_seconds(job, prepared, 1).front().exchange_s, whole_s);
   EXPECT_NEAR(exposed_s(3, whole_s / 4), whole_s / 4, 1e-12);
   EXPECT_EQ(exposed_s(4, whole_s / 4 * 1.001), 0);
-  // The next exchange waits for this one, however late its result may come.
+  // The next exchange waits for this one to end, however late its result may be applied.
   job.sync[0].fragments = 5;
   EXPECT_DOUBLE_EQ(exposed_s(10, 0.001 * whole_s), exposed_s(2, 0.001 * whole_s));
 }

@@ -100,12 +100,12 @@ TEST(NodeGroups, HoldEveryNodeOnceInGroupsOfTheirSizeOrMore) {
         EXPECT_EQ((nodes[i] - nodes[i - 1]) % groups.stride, 0);
       }
     }
-    EXPECT_LE(larger, groups.stride);  // the last block's
+    EXPECT_LE(larger, groups.stride);  // only the last block has larger groups
   }
 }
 
-// (stage, tp, position in the shard) of what a rank holds of the dense parameters; experts likewise
-// by their place in the ep group.
+// Returns (stage, tp rank, position in the shard) for the dense parameters that a node's ranks
+// hold; for experts the position is the place in the ep group.
 std::set<std::array<int, 3>> shards_of_node(const Layout& layout, const Cluster& cluster, int node,
                                             bool experts) {
   std::set<std::array<int, 3>> shards;
@@ -152,7 +152,7 @@ TEST(NodeGroups, OfTheSameShardHoldTheSame) {
     const NodeGroups groups = same_shard_nodes(layout, cluster);
     found += groups.size > 1;
     found_out_of_order += groups.size > 1 && !cluster.ranks.in_order();
-    std::map<int, int> first;  // group -> its first node
+    std::map<int, int> first;  // by group: its first node
     for (int node = 0; node < cluster.nodes; ++node) {
       const int leader = first.try_emplace(groups.group_of(node), node).first->second;
       for (const bool experts : {false, true}) {
@@ -171,13 +171,14 @@ TEST(NodeGroups, OfKnownLayouts) {
   const auto groups = [](Layout layout) {
     return same_shard_nodes(layout, small_cluster(layout.ranks() / 4, 4));
   };
-  // Data parallelism without sharding: every node of a stage has the same.
+  // With unsharded data parallelism all nodes of a stage hold the same state.
   EXPECT_EQ(groups({.tp = 2, .pp = 2, .dp = 8}).size, 4);
   EXPECT_EQ(groups({.tp = 2, .pp = 2, .dp = 8}).stride, 1);
-  // tp over two nodes: every second.
+  // If tp spans two nodes, every second node holds the same shard.
   EXPECT_EQ(groups({.tp = 8, .dp = 4}).stride, 2);
   EXPECT_EQ(groups({.tp = 8, .dp = 4}).size, 4);
-  // Sharded over all: no second copy; over eight: two nodes a copy.
+  // Shards over all ranks have no second copy. Shards over eight ranks have two copies, of two
+  // nodes each.
   EXPECT_EQ(groups({.dp = 16, .sharding = Sharding::zero1}).size, 1);
   EXPECT_EQ(groups({.dp = 16, .sharding = Sharding::zero3, .shard_ranks = 8}).size, 2);
   EXPECT_EQ(groups({.dp = 16, .sharding = Sharding::zero3, .shard_ranks = 8}).stride, 2);
@@ -218,8 +219,8 @@ TEST(SnapshotTiers, CodesOverNodesStandWhatTheirParityCovers) {
   EXPECT_TRUE(stands({0, 4}));
   EXPECT_FALSE(stands({0, 2, 4}));
   EXPECT_TRUE(stands({0, 2, 5, 6}));
-  EXPECT_FALSE(stands({9, 10, 11}));  // two are left over and belong to the second group
-  tier.code.spread = true;            // nodes 0, 2, 4, ... and 1, 3, 5, ...
+  EXPECT_FALSE(stands({9, 10, 11}));  // two nodes are left over, in the second group
+  tier.code.spread = true;  // groups are nodes 0, 2, 4, ... and 1, 3, 5, ...
   EXPECT_TRUE(stands({0, 1, 2, 3}));
   EXPECT_FALSE(stands({0, 2, 4}));
   for (const FailureKind kind : {FailureKind::process, FailureKind::node, FailureKind::planned}) {

@@ -1,4 +1,4 @@
-// Schedules without a flush: their steady state, versions of the weights, staleness.
+// Schedules without a flush: steady state, versions of the weights, and staleness.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,8 +31,8 @@ std::vector<StageCost> equal_stages(int ranks) {
                                         .weight_activation = 0.5});
 }
 
-// Of the units under way on a rank at once, the largest number of groups of `group` consecutive
-// ones.
+// Counts groups of `group` consecutive units among the units in flight on a rank; returns the
+// largest number at any time.
 int groups_under_way(const Schedule& schedule, int rank, int group) {
   int most = 0;
   std::vector<int> under_way;
@@ -51,8 +51,8 @@ int groups_under_way(const Schedule& schedule, int rank, int group) {
   return most;
 }
 
-// Updates of a rank's weights from the version that a unit's forward sees to the one that its
-// backward makes, when every backward is an update.
+// The number of updates of a rank's weights between a unit's forward pass and its own update, if
+// every backward pass is an update.
 int staleness(const Schedule& schedule, int rank) {
   std::vector<int> version_of(schedule.units());
   int version = 0;
@@ -93,7 +93,7 @@ TEST(AsynchronousSchedules, HaveNoBubbleInTheSteadyState) {
   }
 }
 
-// The slowest stage alone decides, wherever it is.
+// Only the slowest stage decides, wherever it is.
 TEST(AsynchronousSchedules, ThePeriodIsTheSlowestStage) {
   std::mt19937 random(11);
   std::uniform_real_distribution<double> seconds(0.5, 1.5);
@@ -116,7 +116,7 @@ TEST(AsynchronousSchedules, ThePeriodIsTheSlowestStage) {
   }
 }
 
-// Messages stand in the way of p - r units on a round trip: p T + 2 (p - 1) T_c for p of them.
+// Messages lengthen the round trip of the p - r units in flight: p units take p T + 2 (p - 1) T_c.
 TEST(AsynchronousSchedules, MessagesSlowTheRoundTrip) {
   for (const int ranks : {2, 4, 8}) {
     const Schedule schedule = generate_schedule("pipedream-2bw", ranks, 4 * ranks, 1);
@@ -147,7 +147,7 @@ TEST(AsynchronousSchedules, TwoVersionsNeedEnoughMicrobatches) {
                     "as many micro-batches as pipeline ranks (4)"));
 }
 
-// All iterations count.
+// The limit counts the forward passes of all iterations.
 TEST(AsynchronousSchedules, TooManyForwardsAreRefused) {
   EXPECT_THROW(generate_schedule("pipedream", 20000, 1, 1), Error);
 }

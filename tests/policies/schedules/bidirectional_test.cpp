@@ -1,4 +1,4 @@
-// What schedules of two pipelines in opposite directions have in common.
+// Properties that all schedules with two pipelines in opposite directions share.
 #include <gmock/gmock.h>
 
 #include "tests/policies/schedules/generated_schedule.hpp"
@@ -13,7 +13,7 @@ TEST(Bidirectional, CrossingsAndCopies) {
       const Schedule schedule = generate_schedule(name, p, 2 * p, vee ? 2 : 1);
       EXPECT_EQ(crossings(schedule), (vee ? 4 : 2) * (p - 1)) << name;
       EXPECT_EQ(schedule.directions, 2);
-      // Every rank holds the stages of the mirrored rank too.
+      // Every rank also holds the stages of the mirrored rank.
       for (int stage = 0; stage < schedule.model_stages(); ++stage) {
         EXPECT_EQ(
             schedule.rank_of_stage[stage] + schedule.rank_of_stage[schedule.model_stages() + stage],

@@ -6,9 +6,9 @@
 namespace windtunnel {
 namespace {
 
-// The forwards of four ranks as a comment of the published code lists them (bitpipe_schedule.py,
-// 6fb0e22f): there 0, 1 are the first chunk of two micro-batches down and 4, 5 their second, 2, 3
-// and 6, 7 those up.
+// A comment of the published code lists the forward passes of four ranks (bitpipe_schedule.py,
+// 6fb0e22f). In it 0, 1 are the first chunk of two micro-batches going down and 4, 5 their second
+// chunk; 2, 3 and 6, 7 are those going up.
 TEST(BitPipe, ForwardsArePublished) {
   const Schedule schedule = generate_schedule("bitpipe", 4, 4, 2);
   const std::vector<std::vector<int>> published = {{0, 1, 2, 6, 3, 7, 4, 5},
@@ -28,8 +28,8 @@ TEST(BitPipe, ForwardsArePublished) {
             "1F0 10F2 1F1 10F3 13F2 6F0 13F3 6F1 6B0 13B2 6B1 13B3 10B2 1B0 10B3 1B1");
 }
 
-// (p - 2) / (3m + p - 2) for one unit and T_B = 2 T_F, at any p. Units that are concatenated as the
-// published code does it add half of that each, less one.
+// The bubble is (p - 2) / (3m + p - 2) for one unit with T_B = 2 T_F, at any p. Concatenating units
+// as in the published code adds half of that for each further unit.
 TEST(BitPipe, Bubble) {
   for (const auto& [p, m] : even_sizes(true)) {
     SCOPED_TRACE(fmt::format("{} {}", p, m));
@@ -41,8 +41,8 @@ TEST(BitPipe, Bubble) {
                   kTolerance);
     }
     EXPECT_NEAR(worst(usual.peak_activation), p, kTolerance);
-    // The paper's (p + 3) / 2 holds at p = 4. In the published code the rank at the end runs 3p/2
-    // forwards of half an activation and one more before its first backward.
+    // The paper's (p + 3) / 2 is right for p = 4. In the published code the last rank runs 3p/2
+    // forwards of half an activation each, and one more, before its first backward.
     EXPECT_NEAR(least(usual.peak_activation), (3 * p + 2) / 4.0, kTolerance);
   }
 }

@@ -6,7 +6,8 @@
 namespace windtunnel {
 namespace {
 
-// Figure 3 of the paper: four ranks, micro-batches 0 and 1 down, 2 and 3 up.
+// Figure 3 of the paper shows four ranks, with micro-batches 0 and 1 going down and 2 and 3 going
+// up.
 TEST(Chimera, ByHand) {
   const Schedule schedule = generate_schedule("chimera", 4, 4, 1);
   EXPECT_EQ(schedule.rank_of_stage, (std::vector<int>{0, 1, 2, 3, 3, 2, 1, 0}));
@@ -15,9 +16,9 @@ TEST(Chimera, ByHand) {
   EXPECT_EQ(listing(schedule, 3), "4F2 4F3 3F0 3B0 3F1 3B1 4B2 4B3");
 }
 
-// With T_F = T_B (p - 2) / (2m + p - 2) for any number of units; with T_B = 2 T_F
-// (p - 2) / (3m/2 + p - 2) for one. Then each further unit brings a bubble of p - 2 forwards in the
-// middle, see the next test.
+// With T_F = T_B the bubble is (p - 2) / (2m + p - 2) for any number of units; with T_B = 2 T_F it
+// is (p - 2) / (3m/2 + p - 2) for one unit. Each further unit then adds a bubble of p - 2 forwards
+// in the middle, which the next test avoids.
 TEST(Chimera, Bubble) {
   for (const auto& [p, m] : even_sizes(true)) {
     SCOPED_TRACE(fmt::format("{} {}", p, m));
@@ -37,7 +38,8 @@ TEST(Chimera, Bubble) {
   }
 }
 
-// Forward doubling: no bubbles between units where T_B = 2 T_F either, for twice the activations.
+// Forward doubling leaves no bubbles between units even if T_B = 2 T_F, but doubles the
+// activations.
 TEST(Chimera, WithForwardDoubling) {
   EXPECT_EQ(listing(generate_schedule("chimera",
                                       {.ranks = 2, .microbatches = 6, .chunks = 1, .group = 2}),

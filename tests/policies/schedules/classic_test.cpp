@@ -1,5 +1,5 @@
-// What the papers say of the classic and the handcrafted zero-bubble schedules: bubble, activation
-// peaks, crossings, over many p, m, v.
+// Formulas from the papers on classic and handcrafted zero-bubble schedules (bubbles, activation
+// peaks, crossings), for many p, m and v.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 namespace windtunnel {
 namespace {
 
-// Of a rank's whole share, and the part of an activation that stays for W.
+// Times cover all chunks of a rank; `held` is the part of an activation that is kept for W.
 struct Times {
   double forward_s;
   double input_s;
@@ -25,13 +25,13 @@ struct Times {
   double work_s() const { return forward_s + input_s + weight_s; }
 };
 
-// Without messages, for p ranks, m micro-batches, v chunks.
+// A formula without message times, for p ranks, m micro-batches and v chunks.
 struct Formula {
   const char* name;
   bool (*holds)(double p, double m, double v, const Times& t);
-  bool by_longest_stage;  // which of the bubbles
+  bool by_longest_stage;  // else by makespan
   double (*bubble_s)(double p, double v, const Times& t);
-  double (*peak)(double p, double m, double v, double rank, double held);  // in rank shares
+  double (*peak)(double p, double m, double v, double rank, double held);  // in a rank's share
 };
 
 bool one_chunk(double, double, double v, const Times&) {
@@ -42,7 +42,7 @@ double full_bubble_s(double p, double v, const Times& t) {
   return (p - 1) * t.work_s() / v;
 }
 
-// W fits the gaps that F and I of the neighbours leave.
+// W then fits into the gaps that the neighbours' F and I leave.
 bool weight_is_shortest(const Times& t) {
   return t.weight_s <= std::min(t.forward_s, t.input_s);
 }
@@ -94,7 +94,7 @@ const std::vector<Formula>& formulas() {
   return all;
 }
 
-// Returns whether the formula speaks of such a pipeline.
+// Checks the formula if it covers such a pipeline; returns whether it does.
 bool check_formula(const Formula& formula, int ranks, int microbatches, int chunks,
                    const Times& times) {
   if (!formula.holds(ranks, microbatches, chunks, times)) return false;
@@ -153,8 +153,8 @@ TEST(ScheduleFormulas, HoldForRandomPipelines) {
   }
 }
 
-// A message costs 1f1b a round trip in every steady step, eager 1f1b only fill and drain: p = 8,
-// m = 24, messages of 0.2 T_F.
+// In 1f1b a message costs a round trip in every steady step, in eager 1f1b only while filling and
+// draining: p = 8, m = 24, messages of 0.2 T_F.
 TEST(ScheduleFormulas, EagerHidesTheMessagesOfTheSteadyState) {
   const std::vector<StageCost> costs(8, {1, 1, 1, 1, 0.5});
   const auto makespan_s = [&](const char* name) {

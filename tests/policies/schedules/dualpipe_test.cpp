@@ -18,8 +18,8 @@ TEST(DualPipe, ByHand) {
   }
 }
 
-// (p/2 - 1) (T_FB + T_B+W - 3 T_W), see the test of DualPipeV; weights held twice, p + 1
-// activations on every rank.
+// The bubble is (p/2 - 1) (T_FB + T_B+W - 3 T_W), as in the test of DualPipeV. Weights are held
+// twice, and every rank holds p + 1 activations.
 TEST(DualPipe, Bubble) {
   for (const auto& [p, m] : even_sizes(false)) {
     if (m < 2 * p) continue;
@@ -47,7 +47,8 @@ TEST(DualPipe, Bubble) {
   }
 }
 
-// No bound where weight gradients are longer than input gradients: the drain waits for them.
+// The formula is no bound if weight gradients take longer than input gradients, because the drain
+// waits for them.
 TEST(DualPipe, WithLongWeightGradients) {
   const StageCost cost{1, 0.6, 1.3, 1, 0.5};
   const ScheduleEvaluation evaluation =
@@ -55,7 +56,8 @@ TEST(DualPipe, WithLongWeightGradients) {
   EXPECT_GT(evaluation.bubble_makespan_s(), 3 * (1 + 1.9 + 1.9 - 3 * 1.3));
 }
 
-// Forward passes that the schedule does not pair with a backward pass of another micro-batch.
+// The share of forward time that the schedule does not pair with a backward pass of another
+// micro-batch.
 double alone_share(const Schedule& schedule) {
   double forward = 0;
   double alone = 0;
@@ -77,8 +79,8 @@ double exchange_s(const Job& job) {
   return seconds;
 }
 
-// The costs know no schedule but its name: what they leave bare of an exchange is what the list of
-// actions leaves alone.
+// The costs know the schedule only by its name: the part of an exchange that they leave exposed
+// must be that of passes which run alone in the list of actions.
 TEST(DualPipe, ExchangesAreBareWhereAPassRunsAlone) {
   TransformerSpec model = llama3_8b();
   model.layers = 16;

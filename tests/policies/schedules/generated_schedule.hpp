@@ -1,4 +1,4 @@
-// What the tests of schedule generators share.
+// Functions that the tests of schedule generators share.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace windtunnel {
 
 inline constexpr double kTolerance = 1e-8;
 inline constexpr StageCost kSame{1, 0.5, 0.5, 1, 0.5};  // backward as long as forward
-inline constexpr StageCost kUsual{1, 1, 1, 1, 0.5};     // twice as long
+inline constexpr StageCost kUsual{1, 1, 1, 1, 0.5};  // backward twice as long
 
 inline double worst(const std::vector<double>& peaks) {
   return *std::ranges::max_element(peaks);
@@ -35,7 +35,7 @@ inline std::string listing(const Schedule& schedule, int rank) {
   return text;
 }
 
-// Times and activations of a rank's whole share of one replica, in equal chunks.
+// Evaluates a schedule with equal chunks; `share` is a rank's whole share of one replica.
 inline ScheduleEvaluation evaluate_equal(const Schedule& schedule, StageCost share,
                                          double message_s = 0) {
   const int chunks = schedule.chunks / schedule.directions;
@@ -48,7 +48,7 @@ inline ScheduleEvaluation evaluate_equal(const Schedule& schedule, StageCost sha
                            message_s);
 }
 
-// Messages between ranks of one micro-batch, there and back.
+// Counts one micro-batch's messages between ranks, forward and backward.
 inline int crossings(const Schedule& schedule) {
   int crossings = 0;
   for (int stage = 1; stage < schedule.model_stages(); ++stage) {
@@ -57,7 +57,7 @@ inline int crossings(const Schedule& schedule) {
   return crossings;
 }
 
-// Valid, and runs to its end whatever the stages and messages cost.
+// Expects that the schedule is valid and runs to its end, with any costs of stages and messages.
 inline void expect_sound(const Schedule& schedule, int sample) {
   SCOPED_TRACE(schedule.name + " " + std::to_string(schedule.ranks) + " " +
                std::to_string(schedule.microbatches));
@@ -88,7 +88,7 @@ struct ScheduleSize {
   int microbatches;
 };
 
-// The corners, and between them some by chance.
+// Corner cases, and random sizes between them.
 inline std::vector<ScheduleSize> schedule_sizes() {
   std::vector<ScheduleSize> sizes = {{1, 1},   {1, 2},    {1, 512},  {2, 1},    {2, 4},   {2, 512},
                                      {3, 5},   {3, 6},    {4, 8},    {8, 1},    {64, 1},  {64, 63},
@@ -101,7 +101,8 @@ inline std::vector<ScheduleSize> schedule_sizes() {
   return sizes;
 }
 
-// Even, and where `whole` a multiple of the ranks.
+// Rounds numbers of ranks up to even ones, and micro-batches to even ones or, with `whole`, to a
+// multiple of the ranks.
 inline std::vector<ScheduleSize> even_sizes(bool whole) {
   std::vector<ScheduleSize> sizes;
   for (const auto& [p, m] : schedule_sizes()) {

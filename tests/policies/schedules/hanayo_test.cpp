@@ -6,8 +6,9 @@
 namespace windtunnel {
 namespace {
 
-// (2p - 2) / (3pW + p - 1) of bubble / makespan for backwards of two forwards, m = p and two waves
-// or more, within 10 %. At one wave the order is better than the formula: (p - 1) / (5p/2 - 1).
+// For m = p, backward passes twice as long as forward ones and at least two waves W, bubble /
+// makespan is (2p - 2) / (3pW + p - 1) within 10 %. With one wave the order is better than the
+// formula: (p - 1) / (5p/2 - 1).
 TEST(Hanayo, Bubble) {
   for (int p = 1; p <= 64; ++p) {
     for (int waves = 1; waves <= 4; ++waves) {
@@ -27,7 +28,8 @@ TEST(Hanayo, Bubble) {
   }
 }
 
-// More micro-batches than ranks: never more than p under way, and no larger a part of bubbles.
+// With more micro-batches than ranks at most p are in flight, and the share of bubbles is no
+// larger.
 TEST(Hanayo, WithManyMicrobatches) {
   for (const auto& [p, m] : schedule_sizes()) {
     for (const int chunks : {2, 4, 8}) {

@@ -1,4 +1,4 @@
-// Merak's schedules: orders by hand, bubbles and checkpoints by formula.
+// Merak's schedules: orders by hand, and bubbles and checkpoints by formula.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kRecomputeTolerance = 1e-9;
 
-// A checkpoint is 1, what recomputing it brings 9.
+// A checkpoint takes 1, and recomputing it adds 9.
 std::vector<StageCost> stages_of(int ranks, double forward_s, double recompute_s,
                                  double backward_s) {
   StageCost cost;
@@ -52,7 +52,7 @@ TEST(RecomputeSchedules, ByHand) {
   EXPECT_EQ(listing(shifted, 2), "2F0 2B0 2F1 2B1 2F2 2B2 2F3 2B3");
 }
 
-// (p - 1) (T_F + T_B) where plain 1F1B has (p - 1) (T_F + R + T_B), for any R.
+// The bubble is (p - 1) (T_F + T_B) for any R, where plain 1F1B has (p - 1) (T_F + R + T_B).
 TEST(RecomputeSchedules, RecomputingAheadTakesItOffTheCriticalPath) {
   for (const auto& [ranks, microbatches] : recompute_sizes()) {
     for (const double recompute_s : {0.0, 0.4, 1.0, 1.7}) {
@@ -68,8 +68,9 @@ TEST(RecomputeSchedules, RecomputingAheadTakesItOffTheCriticalPath) {
   }
 }
 
-// A last stage that does not recompute takes T_F + R off, 2 R where R = T_F; unless the others'
-// recomputations are so short (2 R < T_F) that it delays the last backward.
+// If the last stage does not recompute, the step is shorter by T_F + R, which is 2 R for R = T_F;
+// unless the other stages' recomputations are so short (2 R < T_F) that it delays the last
+// backward.
 TEST(RecomputeSchedules, TheLastStageKeepsItsActivations) {
   for (const auto& [ranks, microbatches] : recompute_sizes()) {
     for (const double recompute_s : {0.5, 1.0, 1.7}) {
@@ -83,7 +84,7 @@ TEST(RecomputeSchedules, TheLastStageKeepsItsActivations) {
   }
 }
 
-// The third forward fills what the last stage but one waits for its first gradient.
+// A third forward fills the time in which the last stage but one waits for its first gradient.
 TEST(RecomputeSchedules, TheShiftTakesAnotherForwardOff) {
   for (const auto& [ranks, microbatches] : recompute_sizes()) {
     const auto evaluation =
@@ -94,8 +95,8 @@ TEST(RecomputeSchedules, TheShiftTakesAnotherForwardOff) {
   }
 }
 
-// p - r checkpoints and what is being recomputed; the last stage keeps one micro-batch whole. The
-// shift adds a checkpoint to the last stage but one.
+// The peak is p - r checkpoints and the micro-batch that is being recomputed; the last stage keeps
+// one micro-batch whole. The shift adds a checkpoint to the last stage but one.
 TEST(RecomputeSchedules, PeaksAreCheckpoints) {
   for (const auto& [ranks, microbatches] : recompute_sizes()) {
     const auto peaks_of = [ranks = ranks, microbatches = microbatches](const char* name) {

@@ -43,7 +43,7 @@ TEST(Schedules, LoopedBreadthFirstByHand) {
   EXPECT_EQ(listing(schedule, 1), "1F0 1F1 3F0 3F1 3B0 3B1 1B0 1B1");
 }
 
-// Figures 2 and 3 of arXiv 2401.10241 in the small.
+// The orders are small versions of figures 2 and 3 of arXiv 2401.10241.
 TEST(Schedules, ZeroBubbleByHand) {
   const Schedule h1 = generate_schedule("zb-h1", 2, 3, 1);
   EXPECT_EQ(listing(h1, 0), "0F0 0F1 0I0 0W0 0F2 0I1 0W1 0I2 0W2");
@@ -53,7 +53,7 @@ TEST(Schedules, ZeroBubbleByHand) {
   EXPECT_EQ(listing(h2, 1), "1F0 1I0 1F1 1I1 1F2 1I2 1W0 1W1 1W2");
 }
 
-// Pairs that run as one need their full backward.
+// Deferring weight gradients does not split the backward pass of a pair that runs as one.
 TEST(Schedules, DeferredWeightsLeavePairsAlone) {
   Schedule schedule = generate_schedule("1f1b", 2, 2, 1);
   schedule.actions[1][2].with_next = true;
@@ -75,7 +75,8 @@ TEST(Schedules, WeightsAreDeferredToAnEndOnly) {
               ::testing::HasSubstr("'pipedream-2bw' cannot defer weight gradients"));
 }
 
-// Figure 4 of the SC'21 paper, two ranks of two chunks: rank 1 starts its steady state earlier.
+// The order is that of figure 4 of the SC'21 paper, for two ranks of two chunks: rank 1 reaches its
+// steady state earlier.
 TEST(Schedules, InterleavedByHand) {
   const Schedule schedule = generate_schedule("interleaved-1f1b", 2, 4, 2);
   EXPECT_EQ(schedule.rank_of_stage, (std::vector<int>{0, 1, 0, 1}));
@@ -95,12 +96,12 @@ TEST(Schedules, InterleavedInGroups) {
   const Schedule schedule = generate_schedule("interleaved-1f1b", request);
   EXPECT_EQ(listing(schedule, 0), "0F0 0F1 0F2 2F0 2F1 2F2 2B0 2B1 2B2 0B0 0B1 0B2");
   EXPECT_EQ(listing(schedule, 1), "1F0 1F1 1F2 3F0 3B0 3F1 3B1 3F2 3B2 1B0 1B1 1B2");
-  // More than there are is all of them.
+  // A group that exceeds the micro-batches is a group of all of them.
   request.group = 1000000000;
   EXPECT_EQ(generate_schedule("interleaved-1f1b", request).actions, schedule.actions);
 }
 
-// torch: groups of m / max(1, m / p) leave no rest and never deadlock, whatever m is.
+// Torch's groups of m / max(1, m / p) leave no remainder and never deadlock, for any m.
 TEST(Schedules, GroupsOfTorchNeverDeadlock) {
   for (int ranks = 1; ranks <= 12; ++ranks) {
     for (int microbatches = 1; microbatches <= 40; ++microbatches) {
@@ -160,7 +161,7 @@ TEST(Schedules, SaysWhyWhenItCannot) {
               ::testing::HasSubstr("at least 1 rank"));
   EXPECT_THAT(error_of([] { generate_schedule("1f1b", 2000000000, 2000000000, 1); }),
               ::testing::HasSubstr("too large"));
-  // What an analysis of it takes, some KB per forward, must fit in memory.
+  // The limit exists because analysing a schedule takes some KB of memory per forward pass.
   EXPECT_NO_THROW(check_request({.ranks = 4, .microbatches = 500000}));
   EXPECT_EQ(error_of([] { check_request({.ranks = 4, .microbatches = 25000000}); }),
             "a schedule of 4 ranks, 25000000 micro-batches, 1 chunks and 1 slices is too large: it "

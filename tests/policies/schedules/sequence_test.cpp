@@ -1,4 +1,5 @@
-// Schedules of sequence slices: orders by hand, bubbles and peaks by formula, shares of equal work.
+// Schedules of sequence slices: orders by hand, bubbles and peaks by formula, and shares of equal
+// work.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +22,7 @@ Schedule sliced(const char* name, int ranks, int microbatches, int slices, int c
       name, {.ranks = ranks, .microbatches = microbatches, .chunks = chunks, .slices = slices});
 }
 
-// Equal slices of a micro-batch of F = 1, I = 1.3, W = 0.7, activation 1.
+// Equal slices of a micro-batch with F = 1, I = 1.3, W = 0.7 and activation 1.
 std::vector<StageCost> equal_slices(int stages, int slices) {
   const double share = 1.0 / slices;
   return std::vector<StageCost>(static_cast<std::size_t>(stages) * slices,
@@ -32,7 +33,8 @@ std::vector<StageCost> equal_slices(int stages, int slices) {
                                  .weight_activation = 0.5 * share});
 }
 
-// Of slices with these shares when tokens cost 1 and attention `attention` per micro-batch.
+// Costs of slices with these shares, if a micro-batch's tokens cost 1 and its attention costs
+// `attention`.
 std::vector<StageCost> causal_slices(int stages, const std::vector<double>& shares,
                                      double attention) {
   std::vector<StageCost> costs;
@@ -71,7 +73,7 @@ std::vector<Size> sizes() {
 }
 
 TEST(SequenceSchedules, ByHand) {
-  // Two slices of two micro-batches: units 0 1 | 2 3.
+  // The two slices of two micro-batches are the units 0 1 | 2 3.
   const Schedule seq = sliced("seq1f1b", 2, 2, 2);
   EXPECT_EQ(listing(seq, 0), "0F0 0F1 0F2 0B1 0F3 0B0 0B3 0B2");
   EXPECT_EQ(listing(seq, 1), "1F0 1F1 1B1 1F2 1B0 1F3 1B3 1B2");
@@ -92,7 +94,8 @@ TEST(SequenceSchedules, OneSliceIsThePlainSchedule) {
   }
 }
 
-// Equal slices: the bubble is exactly (p - 1) T / k; min(m k, p - 1 + k - r) slices are under way.
+// With equal slices the bubble is exactly (p - 1) T / k, and min(m k, p - 1 + k - r) slices are in
+// flight.
 TEST(SequenceSchedules, Seq1f1bDividesBubbleAndPeak) {
   for (const auto& [ranks, microbatches, slices] : sizes()) {
     const Schedule schedule = sliced("seq1f1b", ranks, microbatches, slices);
@@ -105,7 +108,7 @@ TEST(SequenceSchedules, Seq1f1bDividesBubbleAndPeak) {
       const int under_way = std::min(microbatches * slices, ranks - 1 + slices - rank);
       EXPECT_NEAR(evaluation.peak_activation[rank] * slices, under_way, 1e-6);
     }
-    // As published, about: (p - 2 + k) / k.
+    // The published peak, (p - 2 + k) / k, is approximate.
     if (ranks - 2 + slices >= 10 && microbatches * slices >= ranks - 1 + slices) {
       const double published = static_cast<double>(ranks - 2 + slices) / slices;
       EXPECT_NEAR(evaluation.peak_activation[0], published, 0.1 * published);
@@ -113,7 +116,7 @@ TEST(SequenceSchedules, Seq1f1bDividesBubbleAndPeak) {
   }
 }
 
-// Bubble (p - 1) (max t_F + max t_B) whatever the slices; all activations kept.
+// The bubble is (p - 1) (max t_F + max t_B) for any slices, and all activations are kept.
 TEST(SequenceSchedules, TerapipeWaitsForTheLongestSlice) {
   std::mt19937 random(3);
   std::uniform_real_distribution<double> seconds(0.1, 1);
@@ -140,7 +143,7 @@ TEST(SequenceSchedules, TerapipeWaitsForTheLongestSlice) {
   }
 }
 
-// Later slices attend to more keys, so they are shorter: all take the same time.
+// Later slices attend to more keys; they are made shorter, so that all take the same time.
 TEST(SequenceSchedules, SharesOfEqualWork) {
   for (const int slices : {2, 3, 4, 8}) {
     for (const double attention : {0.1, 1.0, 5.0}) {
@@ -166,7 +169,7 @@ TEST(SequenceSchedules, SharesOfEqualWork) {
           longest_s = std::max(longest_s, work_s);
         }
         EXPECT_NEAR(longest_s, sum_s / slices, 1e-9 * sum_s);
-        // No shorter pipeline by moving a cut.
+        // Moving a cut never shortens the pipeline.
         for (int cut = 0; cut + 1 < slices; ++cut) {
           for (const double by : {-0.01, 0.01}) {
             auto moved = shares;
@@ -184,7 +187,7 @@ TEST(SequenceSchedules, SharesOfEqualWork) {
   }
 }
 
-// Its slices still differ in T_F and T_B by themselves, which costs seq1f1b a little in each pair.
+// Slices of equal work still differ in T_F and in T_B, which costs seq1f1b a little in each pair.
 TEST(SequenceSchedules, EqualWorkIsFasterThanEqualLength) {
   for (const auto& [ranks, microbatches, slices] : sizes()) {
     if (ranks < 2 || slices < 2 || microbatches < ranks) continue;

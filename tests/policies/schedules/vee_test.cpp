@@ -10,10 +10,10 @@
 namespace windtunnel {
 namespace {
 
-const StageCost kEqual{1, 1, 1, 1, 1};         // T_F = T_B = T_W, weights' activations all kept
-const StageCost kUneven{1, 1.3, 0.7, 1, 0.5};  // as profiled on transformers
+const StageCost kEqual{1, 1, 1, 1, 1};  // T_F = T_B = T_W, W keeps whole activations
+const StageCost kUneven{1, 1.3, 0.7, 1, 0.5};  // as in profiles of transformers
 
-// As torch.distributed.pipelining writes a rank of a compute-only file.
+// Writes a rank's row as in a compute-only file of torch.distributed.pipelining.
 std::string torch_row(const Schedule& schedule, int rank) {
   const auto& actions = schedule.actions[rank];
   std::string row;
@@ -49,7 +49,7 @@ TEST(Vee, ZeroBubbleByHand) {
             "1F0 2F0 1F1 2F1 2I0 2W0 1F2 1I0 1W0 2F2 2I1 2W1 1I1 2I2 1I2 1W1 2W2 1W2");
 }
 
-// Micro-batches beyond m are left out of what 2p - 1 would do.
+// Fewer micro-batches run the order of 2p - 1 of them, without those that are missing.
 TEST(Vee, ZeroBubbleWithFewMicrobatches) {
   EXPECT_EQ(listing(generate_schedule("zb-v", 2, 1, 2), 0), "0F0 3F0 3I0 3W0 0I0 0W0");
 }
@@ -64,15 +64,15 @@ TEST(Vee, ZeroBubbleHasNone) {
     EXPECT_NEAR(equal.bubble_makespan_s(), (p - 1) / 2.0, kTolerance);
     EXPECT_NEAR(worst(equal.peak_activation), p, kTolerance);
     EXPECT_NEAR(least(equal.peak_activation), p, kTolerance);
-    // Approximate in the table, yet exact.
+    // The paper's table calls this formula approximate, but it is exact.
     const ScheduleEvaluation uneven = evaluate_equal(schedule, kUneven);
     EXPECT_NEAR(uneven.bubble_longest_stage_s(), 0.6 * (p - 1), kTolerance);
     EXPECT_NEAR(worst(uneven.peak_activation), p, kTolerance);
   }
 }
 
-// (p - 1) (T_FB + T_B+W - 3 T_W), where it is exact: makespan - least busy at T_F = T_B = T_W. Else
-// a bound, as long as weight gradients are no longer than the other two.
+// For T_F = T_B = T_W the makespan less the least busy time is exactly (p - 1) (T_FB + T_B+W - 3
+// T_W). Otherwise this is a bound, as long as weight gradients take no longer than the other two.
 TEST(Vee, DualPipeVBubble) {
   for (const auto& [p, m] : schedule_sizes()) {
     if (m < 2 * p) continue;
@@ -92,7 +92,7 @@ TEST(Vee, DualPipeVBubble) {
         if (cost.forward_s == cost.backward_input_s) {
           EXPECT_NEAR(against_least_s, bubble_s, kTolerance);
         }
-        // In chunks: 2p + 1.
+        // The peak is 2p + 1 chunks.
         EXPECT_NEAR(2 * worst(evaluation.peak_activation), 2 * p + 1, kTolerance);
         EXPECT_NEAR(2 * least(evaluation.peak_activation), 2 * p + 1, kTolerance);
       }
@@ -100,9 +100,9 @@ TEST(Vee, DualPipeVBubble) {
   }
 }
 
-// The papers' p / (2m) and 2p / (3m), bubble / work at T_F = T_B = T_W, lack a constant that counts
-// for small p: 3 m T times them is 3p/2 and 2p; it is 3p/2 - 2 or - 7/2, and 2p - 5/2 or - 7/2.
-// Needs micro-batches that reach the steady state.
+// The papers' bubbles per work at T_F = T_B = T_W, p / (2m) and 2p / (3m), lack a constant that
+// matters for small p. Times 3 m T they are 3p/2 and 2p, where the exact ones are 3p/2 - 2 or -
+// 7/2, and 2p - 5/2 or - 7/2. There must be enough micro-batches for a steady state.
 TEST(Vee, ControllableMemoryBubbles) {
   for (const auto& [p, m] : schedule_sizes()) {
     if (m < 2 * p || p < 3) continue;
@@ -119,7 +119,8 @@ TEST(Vee, ControllableMemoryBubbles) {
   }
 }
 
-// floor((p + 2) / 2) and floor((p + 4) / 3) where weight gradients free all; flat to one chunk.
+// If weight gradients free whole activations, the peak is floor((p + 2) / 2) or floor((p + 4) / 3)
+// chunks, to within one chunk.
 TEST(Vee, ControllableMemoryPeaks) {
   for (const auto& [p, m] : schedule_sizes()) {
     SCOPED_TRACE(fmt::format("{} {}", p, m));
@@ -137,9 +138,9 @@ TEST(Vee, ControllableMemoryPeaks) {
   }
 }
 
-// Where T_W + 2 T_B >= 2 T_F and T_W + 2 T_F >= 2 T_B V-Half's steady state has no bubble; V-Min's
-// has one as soon as the times differ, and is worse than 1F1B: 25.7 % against 18.0 % for p = 8,
-// m = 32.
+// If T_W + 2 T_B >= 2 T_F and T_W + 2 T_F >= 2 T_B, V-Half has no bubble in its steady state. V-Min
+// has one as soon as the times differ, and is worse than 1F1B: 25.7 % against 18.0 % for p = 8, m =
+// 32.
 TEST(Vee, ControllableMemoryWithUnevenTimes) {
   const StageCost cost{1, 1.2, 0.8, 1, 0.5};
   const auto bubble_s = [&](const char* name, int m) {

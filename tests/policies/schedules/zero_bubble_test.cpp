@@ -1,4 +1,5 @@
-// The automatic zero-bubble schedules: limits kept, never worse than the handcrafted ones.
+// The automatic zero-bubble schedules keep to memory limits, and are never worse than the
+// handcrafted ones.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +29,8 @@ ScheduleEvaluation evaluate(const char* name, const ScheduleRequest& request) {
   return evaluate_schedule(schedule, request.costs, request.message_s);
 }
 
-// Equal times, twice 1f1b's memory: no bubble from the first forward on (section 3.1 of the paper).
+// With equal times and twice 1f1b's memory there is no bubble after the first forward pass (section
+// 3.1 of the paper).
 TEST(ZeroBubbleAuto, EqualTimesLeaveNoBubble) {
   for (const int ranks : {1, 2, 5, 8}) {
     const ScheduleEvaluation got =
@@ -37,7 +39,8 @@ TEST(ZeroBubbleAuto, EqualTimesLeaveNoBubble) {
   }
 }
 
-// The planner counts in whole ticks: equal times that have no exact binary form are still equal.
+// The planner counts in whole ticks, so that equal times stay equal even if they have no exact
+// binary form.
 TEST(ZeroBubbleAuto, ScaledTimesGiveTheSameOrder) {
   const ScheduleRequest request = uniform(6, 17, {5, 6, 3, 1, 0.25}, 1);
   for (const double scale : {0.1, 1e-6, 1.0 / 3, 7e5}) {
@@ -108,7 +111,7 @@ TEST(ZeroBubbleAuto, AnyLimitOfOneMicrobatchOrMoreIsKept) {
     SCOPED_TRACE(fmt::format("case {}: p {} m {}", i, request.ranks, request.microbatches));
     const ScheduleEvaluation got = evaluate("zb-auto", request);
     for (const double peak : got.peak_activation) EXPECT_LE(peak, request.memory_limit * kSlack);
-    // A handcrafted order that fits is a candidate.
+    // A handcrafted order that fits in memory is among the candidates.
     for (const char* name : {"zb-h1", "zb-h2"}) {
       const ScheduleEvaluation other = evaluate(name, plain);
       if (*std::ranges::max_element(other.peak_activation) > request.memory_limit) continue;

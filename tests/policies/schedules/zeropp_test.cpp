@@ -8,7 +8,7 @@
 namespace windtunnel {
 namespace {
 
-// Units of p micro-batches, two ranks: rank 1 fills its gaps with weight gradients.
+// With units of p micro-batches on two ranks, rank 1 fills its gaps with weight gradients.
 TEST(Zeropp, ByHand) {
   const Schedule schedule = generate_schedule("zeropp", 2, 2, 1);
   EXPECT_EQ(listing(schedule, 0), "0F0 0F1 0I0 0I1 0W0 0W1");
@@ -39,8 +39,8 @@ TEST(Zeropp, StaggersWeightsWithinItsMemory) {
   }
 }
 
-// One unit of all micro-batches is looped breadth-first with its drain filled; units of p cost a
-// fraction of the memory, and have less bubble than 1F1B.
+// A single unit of all micro-batches is a looped breadth-first schedule whose drain is filled.
+// Units of p micro-batches take a fraction of the memory, and have a smaller bubble than 1F1B.
 TEST(Zeropp, TradesBubblesForMemory) {
   for (const int ranks : {2, 4, 8}) {
     const int microbatches = 4 * ranks;

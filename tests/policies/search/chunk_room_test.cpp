@@ -16,8 +16,8 @@
 namespace windtunnel {
 namespace {
 
-// 24 layers of 2,048 on `dp` GPUs of so many bytes, one micro-batch each; what a layer keeps is its
-// input alone.
+// A job of 24 layers of width 2,048 on `dp` GPUs of `memory_bytes` each, with one micro-batch per
+// GPU; a layer keeps only its input.
 Job chunked_job(double memory_bytes, int dp = 1) {
   Job job = small_job(1, 1, dp);
   job.model.layers = 24;
@@ -34,7 +34,7 @@ Job chunked_job(double memory_bytes, int dp = 1) {
   return job;
 }
 
-// By the first two words of their names, bytes of the copies of an iteration.
+// Bytes of an iteration's copies, summed by the first two words of the tasks' names.
 std::map<std::string, double> copied_bytes(const Job& job) {
   const Plan plan = iteration_plan(job, prepare_iteration(job));
   std::map<std::string, double> bytes;
@@ -58,8 +58,8 @@ TEST(ChunkRoom, OfALargeGpuHoldsAllAndNothingMoves) {
   EXPECT_NEAR(iteration_step_s(job, prepare_iteration(job)), alone_s, 1e-6 * alone_s);
 }
 
-// All weights and gradients cross once, and what has no room at the turn from the forward to the
-// backward pass once more each way.
+// All weights and gradients are copied once. Those without room at the turn from the forward to the
+// backward pass are copied once more in each direction.
 void expect_moves_by_room(int dp, const MixtureOfExperts& experts) {
   double before_bytes = 0;
   double before_s = 0;
@@ -79,7 +79,8 @@ void expect_moves_by_room(int dp, const MixtureOfExperts& experts) {
     const double fetched = bytes["fetch weights"];
     EXPECT_NEAR(bytes["evict gradients"], moving, 1);
     EXPECT_NEAR(fetched - moving, bytes["evict weights"], 1);
-    // Of two neighbours' chunks, that are in use, one may have left that Belady would have kept.
+    // Two neighbouring chunks are in use at once, so that a chunk may be evicted which Belady's
+    // rule would keep.
     if (chunks.with_optimizer == 0) {
       const double away = chunks.count - std::floor(chunks.room_bytes / chunks.bytes);
       EXPECT_NEAR(bytes["evict weights"] / chunks.bytes, std::max(0.0, away), chunks.at_once);
@@ -97,14 +98,14 @@ TEST(ChunkRoom, WhatMovesFollowsFromTheRoom) {
   for (const int dp : {1, 4}) expect_moves_by_room(dp, {});
 }
 
-// Experts that all ranks share are weights as any others.
+// Experts that are not divided among ranks are moved like other weights.
 TEST(ChunkRoom, ExpertsMoveAsOtherWeightsDo) {
   for (const int dp : {1, 4}) {
     expect_moves_by_room(dp, {.experts = 2, .per_token = 1, .ffn_hidden = 4096});
   }
 }
 
-// Of a job that leaves more open, or changes, they are found anew.
+// If a job leaves further choices open, or changes, its chunks are searched anew.
 TEST(ChunkRoom, IsFoundWithTheRestOfTheMemory) {
   Job job = chunked_job(8e9);
   EXPECT_TRUE(leaves_memory_open(job));

@@ -44,8 +44,7 @@ TEST(MemorySearch, WhatFitsIsLeftAlone) {
   EXPECT_FALSE(leaves_memory_open(found));
 }
 
-// The less memory there is the longer a step takes, and what is found fits as long as anything
-// does.
+// With less memory a step takes longer, and the result fits as long as any choice does.
 TEST(MemorySearch, LessMemoryCostsMoreTime) {
   const double all = needed_bytes(with_memory_found(open_job(80e9)));
   double last_s = 0;
@@ -58,7 +57,7 @@ TEST(MemorySearch, LessMemoryCostsMoreTime) {
   }
 }
 
-// No other choice of the same kinds that fits is faster.
+// No other choice of the same kinds both fits and is faster.
 TEST(MemorySearch, NothingThatFitsIsFaster) {
   const double all = needed_bytes(with_memory_found(open_job(80e9)));
   const Job open = open_job(0.55 * all / 0.99 * 1e9 / kGibibyte);
@@ -97,8 +96,8 @@ TEST(MemorySearch, WhatWasFoundCanBeOpenedAgain) {
   EXPECT_EQ(step_s(with_memory_found(open)), step_s(found));
 }
 
-// Convolutions that are dear to compute again, between norms that are cheap, on a GPU behind 16
-// GB/s.
+// A table of convolutions, which are expensive to recompute, with norms, which are cheap, on a GPU
+// with 16 GB/s to its host.
 Job table_job(double memory_bytes, bool swap, bool recompute) {
   NetworkBuilder builder({3, 224, 224});
   builder.convolution("stem", {.channels = 64, .window = {7, 2, 3}, .norm = true});
@@ -126,7 +125,8 @@ Job table_job(double memory_bytes, bool swap, bool recompute) {
   return job;
 }
 
-// DELTA (arXiv 2203.15980): the mix is never slower than either, and faster where neither is free.
+// DELTA (arXiv 2203.15980): swapping and recomputing together is never slower than either alone,
+// and faster if neither is free.
 TEST(MemorySearch, SwappingAndComputingAgainBeatEither) {
   const double all = needed_bytes(table_job(80e9, false, false));
   int faster = 0;
@@ -151,7 +151,7 @@ TEST(MemorySearch, StatesGrowFromNothing) {
   ASSERT_EQ(alone.size(), 5U);
   EXPECT_FALSE(alone.front().any());
   EXPECT_EQ(alone.back().optimizer, MemoryTier::disk);
-  EXPECT_EQ(state_offloads(small_job(1, 1, 4)).size(), 2U);  // zero1: the optimizer alone
+  EXPECT_EQ(state_offloads(small_job(1, 1, 4)).size(), 2U);  // zero1: only the optimizer state
 }
 
 }  // namespace

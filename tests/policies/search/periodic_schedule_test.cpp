@@ -10,8 +10,8 @@
 namespace windtunnel {
 namespace {
 
-// One chunk: a rank's forward and input gradient enclose those of the next one, so p micro-batches
-// are in flight where nothing is lost, and the period is the work.
+// With one chunk a rank's forward pass and input gradient enclose those of the next rank, so that p
+// micro-batches are in flight without loss, and the period equals the work.
 TEST(PeriodicOrders, OneChunkHoldsThePipelinesDepth) {
   for (const int ranks : {1, 2, 5, 9}) {
     ScheduleRequest request{.ranks = ranks, .microbatches = 3 * ranks, .chunks = 1};
@@ -23,8 +23,8 @@ TEST(PeriodicOrders, OneChunkHoldsThePipelinesDepth) {
   }
 }
 
-// The published building block of V-Min holds floor((p+4)/3) micro-batches at equal times (Qi et
-// al., arXiv 2405.15362): the pattern found here holds no more, at no loss of time either.
+// At equal times the published building block of V-Min holds floor((p+4)/3) micro-batches (Qi et
+// al., arXiv 2405.15362): the pattern that is found here holds no more, and loses no time either.
 TEST(PeriodicOrders, TwoChunksHoldNoMoreThanVMin) {
   for (const int ranks : {2, 3, 4, 5, 6, 8, 12, 16}) {
     ScheduleRequest request{.ranks = ranks, .microbatches = 4 * ranks, .chunks = 2};
@@ -37,7 +37,8 @@ TEST(PeriodicOrders, TwoChunksHoldNoMoreThanVMin) {
       EXPECT_NEAR(order.period_s, 3, 1e-9);
       const auto evaluation = evaluate_schedule(order.schedule, request.costs, 0);
       EXPECT_LE(std::ranges::max(evaluation.peak_activation), order.peak_activation * (1 + 1e-9));
-      // Long enough to reach the steady state, where a period costs no more than the work.
+      // The schedule is long enough to reach the steady state, where a period takes no longer than
+      // its work.
       EXPECT_LE(evaluation.longest_stage_s, 3.0 * (request.microbatches + 2 * ranks));
       least = std::min(least, order.peak_activation);
     }

@@ -16,13 +16,13 @@ namespace {
 
 using Orders = std::vector<std::vector<Action>>;
 
-// Every order of F, I and W of the given stages of one rank. `fifo`: units of a stage and kind in
-// their order, which loses nothing but names.
+// Every order of F, I and W for the given stages of one rank. With `fifo`, units of a stage and
+// kind run in their order, which excludes only renamings.
 Orders all_orders(const std::vector<int>& stages, int units, bool fifo) {
   Orders orders;
   std::vector<Action> order;
   const size_t cells = stages.size() * units;
-  std::vector<int> done(cells, 0);  // kinds done, [stage * units + unit]
+  std::vector<int> done(cells, 0);  // kinds done by [stage * units + unit]
   const std::function<void()> extend = [&] {
     if (order.size() == 3 * cells) {
       orders.push_back(order);
@@ -64,7 +64,7 @@ bool fits(const ScheduleRequest& request, const std::vector<Action>& order) {
   return true;
 }
 
-// Over every combination of the ranks' orders.
+// Evaluates every combination of the ranks' orders.
 Best best_of_all(const ScheduleRequest& request, const std::vector<int>& rank_of_stage, bool fifo) {
   std::vector<Orders> orders(request.ranks);
   for (int rank = 0; rank < request.ranks; ++rank) {
@@ -113,7 +113,7 @@ ScheduleRequest random_request(RandomStream& random, int ranks, int units, int c
     for (int c = 0; c < chunks; ++c) activation += request.costs[c * ranks + rank].activation;
     least = std::max(least, activation);
   }
-  if (chunks == 2) least *= 2;  // whatever the placement
+  if (chunks == 2) least *= 2;  // enough for any placement
   request.memory_limit = least * (1 + (units - 1) * random.uniform());
   return request;
 }
@@ -136,7 +136,7 @@ TEST(ScheduleBounds, NotAboveTheBestOfAllOrders) {
     const ScheduleRequest request = random_request(random, ranks, units, chunks);
     const auto rank_of_stage = empty_schedule("", request, placement).rank_of_stage;
     const Best best = best_of_all(request, rank_of_stage, fifo);
-    if (best.makespan_s == std::numeric_limits<double>::infinity()) return;  // nothing fits
+    if (best.makespan_s == std::numeric_limits<double>::infinity()) return;  // no order fits
     ++cases;
     expect_bounded(request, rank_of_stage, best, tight);
   };
@@ -153,13 +153,13 @@ TEST(ScheduleBounds, NotAboveTheBestOfAllOrders) {
     check(1, 2, 2, Placement::looped, true);
   }
   EXPECT_GE(cases, 50);
-  // It is no idle bound: in many of these cases nothing is between.
+  // The bound is tight: in many cases the best order reaches it.
   EXPECT_GE(tight, cases / 3);
 }
 
-// Qi et al. (arXiv 2401.10241), appendix B, on the first rank: with k forwards in memory its wait
-// before the first input gradient is (p-1)(T_I + 2 T_c) + (p-k) T_F; what memory forces at the end
-// is at its least none.
+// Qi et al. (arXiv 2401.10241), appendix B: with k forwards in memory the first rank waits
+// (p-1)(T_I + 2 T_c) + (p-k) T_F before its first input gradient. At the end memory need not force
+// any wait.
 TEST(ScheduleBounds, HoldsTheWaitOfTheFirstRankByHand) {
   ScheduleRequest request{.ranks = 4, .microbatches = 40, .chunks = 1};
   request.costs.assign(4, {1, 1.2, 0.7, 1, 0});
@@ -170,7 +170,7 @@ TEST(ScheduleBounds, HoldsTheWaitOfTheFirstRankByHand) {
   EXPECT_GE(bound.longest_stage_s, 40 * 2.9 + wait_s - 1e-9);
   request.memory_limit = 0;
   EXPECT_NEAR(schedule_bound(request, {0, 1, 2, 3}).longest_stage_s, 40 * 2.9, 1e-9);
-  // One micro-batch: down, back, and the last weight gradient.
+  // A single micro-batch goes down and back, followed by the last weight gradient.
   request.microbatches = 1;
   EXPECT_NEAR(schedule_bound(request, {0, 1, 2, 3}).makespan_s, 4 * 2.2 + 6 * 0.1 + 0.7, 1e-9);
 }

@@ -60,7 +60,8 @@ TEST(ScheduleSearch, BeatsOneShareOfMemoryWithMore) {
       profile.request.memory_limit = shares * profile.request.ranks;
       const SearchResult result = search_schedule(profile.request, {.effort = 0});
       expect_sound(profile.request, result);
-      // At least half of what memory promises: the rate falls to nearly nothing at twice as much.
+      // At least half of the possible gain must be found: at twice the memory the bubble rate falls
+      // to nearly nothing.
       EXPECT_LT(bubble_rate(profile, result), profile.zb_1p_rate * (1 - (shares - 1) / 2))
           << profile.model << " " << profile.request.microbatches << " " << shares;
       EXPECT_LT(result.gap(), 0.02);
@@ -68,7 +69,7 @@ TEST(ScheduleSearch, BeatsOneShareOfMemoryWithMore) {
   }
 }
 
-// What the paper's heuristic finds in 1f1b's memory cannot be improved.
+// The order that the paper's heuristic finds in 1f1b's memory is proven optimal.
 TEST(ScheduleSearch, ProvesZb1pOptimalOnTheProfiles) {
   for (ZeroBubbleProfile& profile : zero_bubble_profiles()) {
     profile.request.memory_limit = profile.request.ranks;
@@ -125,7 +126,8 @@ TEST(ScheduleSearch, RandomCostsAndLimits) {
   }
 }
 
-// Best and bound are over what the docs say; any other order by name is listed with the reason.
+// The best order and the bound cover all orders that the documentation names; any other named order
+// is listed with the reason for leaving it out.
 TEST(ScheduleSearch, EveryNamedOrderIsSearchedOrLeftOutWithAReason) {
   ScheduleRequest request{.ranks = 4, .microbatches = 16, .chunks = 2};
   request.message_s = 0.5;
@@ -149,10 +151,11 @@ TEST(ScheduleSearch, EveryNamedOrderIsSearchedOrLeftOutWithAReason) {
   }
 }
 
-// One order has one peak: that of the search is that of the analysis, and by it an order fits.
+// Search and analysis must agree on the peak of an order, by which it fits or not.
 TEST(ScheduleSearch, PeaksWithRecomputationAreThoseOfTheAnalysis) {
   ScheduleRequest request{.ranks = 4, .microbatches = 8, .chunks = 2};
-  // The forward keeps its input; the input gradient recomputes ten times as much and leaves half.
+  // The forward pass keeps its input. The input gradient recomputes ten times as much and leaves
+  // half of that.
   request.costs.assign(8, {.forward_s = 1,
                            .backward_input_s = 2,
                            .backward_weight_s = 1,
@@ -196,8 +199,9 @@ TEST(ScheduleSearch, ALimitBelowOneMicrobatchSaysWhatThatKeeps) {
   }
 }
 
-// No message is free of its port: two ranks that send 16 messages of a second each way take longer
-// than 16 s, whatever the order, and the bound knows. As delays they would overlap.
+// Every message occupies its port: two ranks that send 16 messages of a second each in both
+// directions take longer than 16 s in any order, which the bound knows. As pure delays the messages
+// would overlap.
 TEST(ScheduleSearch, MessagesTakeTheirPort) {
   ScheduleRequest request{.ranks = 2, .microbatches = 16, .chunks = 1};
   request.costs.assign(2, {0.1, 0.1, 0.1, 1, 0.5});

@@ -12,7 +12,7 @@
 namespace windtunnel {
 namespace {
 
-// The filler times an order as the evaluator does.
+// The filler computes the same times for an order as the evaluator.
 TEST(SplitOrder, FilledOrderEvaluatesAlike) {
   ZeroBubbleProfile profile = zero_bubble_profiles()[0];
   profile.request.memory_limit = 12;
@@ -42,7 +42,7 @@ TEST(SplitOrder, FilledOrderEvaluatesAlike) {
   EXPECT_GT(possible, 10);
 }
 
-// Gaps take weight gradients, what is left comes last.
+// Weight gradients fill the gaps; those left over come last.
 TEST(SplitOrder, FillsByHand) {
   ScheduleRequest request{.ranks = 2, .microbatches = 2, .chunks = 1};
   request.costs.assign(2, {1, 1, 1, 1, 0.5});

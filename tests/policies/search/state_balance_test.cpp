@@ -15,7 +15,7 @@
 namespace windtunnel {
 namespace {
 
-// Of a thousand other shares within the same bounds none ends sooner.
+// No thousand random shares within the same bounds may end sooner.
 TEST(SharesAbove, EndSoonestOfAllThatAddUp) {
   int better = 0;
   for (int draw = 0; draw < 200; ++draw) {
@@ -46,7 +46,7 @@ TEST(SharesAbove, EndSoonestOfAllThatAddUp) {
     for (int other = 0; other < 1000; ++other) {
       std::vector<double> tried;
       for (const double high : most) tried.push_back(least + (high - least) * random.uniform());
-      // What is left over goes to the last, where it fits.
+      // The last pool takes the rest, if it fits.
       double rest = all;
       for (std::size_t i = 0; i + 1 < tried.size(); ++i) rest -= tried[i] * ranks[i];
       tried.back() = rest / ranks.back();
@@ -68,7 +68,7 @@ double state_bytes(const GpuMemory& memory) {
   return memory.weights + memory.gradients + memory.optimizer;
 }
 
-// What ranks hold of the state adds up to what they hold of it under even shares.
+// With uneven shares the state of all ranks adds up to the same bytes as with even shares.
 TEST(UnevenState, AddsUpInMemory) {
   for (const Sharding sharding : {Sharding::zero1, Sharding::zero2, Sharding::zero3}) {
     Job job = sharded(sharding);
@@ -99,7 +99,7 @@ TEST(UnevenState, AddsUpInMemory) {
   }
 }
 
-// Under auto a job fits that does not when all hold as much, and one that fits stays even.
+// With `auto`, shares are uneven only if the job fits with them and not with even ones.
 TEST(BalancedState, FitsWhatEvenSharesDoNot) {
   Job job = sharded(Sharding::zero3);
   EXPECT_TRUE(balanced_state(job).empty());
@@ -117,7 +117,7 @@ TEST(BalancedState, FitsWhatEvenSharesDoNot) {
     found += gpu_memory_excess(prepare_iteration(job).memory, job).empty() ? 1 : 0;
   }
   EXPECT_GE(found, 2);
-  // Nothing but activations is too much already.
+  // Even without any state the activations are too large.
   small.value = 1e6;
   job.layout.state_of_pool = balanced_state(job);
   EXPECT_FALSE(gpu_memory_excess(prepare_iteration(job).memory, job).empty());

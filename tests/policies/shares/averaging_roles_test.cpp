@@ -32,8 +32,8 @@ TEST(AveragingRoles, EqualPeersAllReduce) {
   }
 }
 
-// One peer that does not compute behind a link as fast as all others together, whose own links are
-// filled by their gradients and the means of them.
+// One peer does not compute and has a link as fast as those of all others together, whose own links
+// are filled by their gradients and the averages.
 TEST(AveragingRoles, OneFatHelperIsAParameterServer) {
   const Kinds kinds = {{.count = 8, .up_Bps = 1e7, .down_Bps = 1e7},
                        {.count = 1, .up_Bps = 1e9, .down_Bps = 1e9, .computes = false}};
@@ -50,7 +50,7 @@ TEST(AveragingRoles, WhoCannotUploadGivesNothing) {
                         {.count = 3, .up_Bps = 0, .down_Bps = 1e9, .computes = false}};
   EXPECT_NEAR(adaptive_roles(helper).parts[1], 0, 1e-9);
   EXPECT_NEAR(adaptive_roles(helper).rate_Bps, 1e7 * 4 / 6, 1);
-  // Gradients of one that computes cannot get out, so that no mean is ever whole.
+  // A computing peer cannot send its gradients, so that no average is ever complete.
   const Kinds stuck = {{.count = 4, .up_Bps = 1e7, .down_Bps = 1e7},
                        {.count = 1, .up_Bps = 0, .down_Bps = 1e9}};
   EXPECT_NEAR(adaptive_roles(stuck).rate_Bps, 0, 1e-3);
@@ -80,7 +80,7 @@ TEST(AveragingRoles, NoFixedStrategyIsFaster) {
   }
 }
 
-// The rate at which parts of so many 1 / kSteps each are averaged, every part by one peer.
+// The rate of averaging if each peer i averages the share parts[i] of the gradients.
 double rate_of(const Kinds& peers, const std::vector<double>& parts) {
   const double computing = computing_peers(peers);
   double rate = 1e300;
@@ -93,8 +93,8 @@ double rate_of(const Kinds& peers, const std::vector<double>& parts) {
   return rate;
 }
 
-// All ways to cut the gradients into so many equal parts and give each to one of three or four
-// peers: none is faster than the programme, and the best of them is nearly as fast.
+// Tries every division of the gradients into equal parts that three or four peers average: none is
+// faster than the linear programme, and the best is nearly as fast.
 TEST(AveragingRoles, TriedWaysAreNotFasterAndTheBestIsNear) {
   constexpr int kParts = 40;
   RandomStream random(2, RandomPurpose::test, 0);
@@ -122,7 +122,7 @@ TEST(AveragingRoles, TriedWaysAreNotFasterAndTheBestIsNear) {
   }
 }
 
-// Peers that are alike may as well be named one by one.
+// Naming equal peers one by one gives the same result as naming a kind.
 TEST(AveragingRoles, KindsAreWhatTheirPeersAreOneByOne) {
   RandomStream random(3, RandomPurpose::test, 0);
   for (int round = 0; round < 50; ++round) {

@@ -12,7 +12,7 @@
 namespace windtunnel {
 namespace {
 
-// The best of all combinations.
+// Tries all combinations and returns the best.
 double least_s(std::span<const int> weights, std::span<const double> unit_s, double lead,
                int total) {
   if (weights.size() == 1) {
@@ -101,7 +101,7 @@ TEST(ReplicaKinds, ShareMicroBatchesOrTheirSequences) {
 TEST(ReplicaKinds, RefuseABatchThatDoesNotDivide) {
   Job job = pool_job(PoolAxis::dp);
   job.batch.shares = BatchShares::automatic;
-  job.batch.global = job.layout.dp / 2;  // one micro-batch for every other replica
+  job.batch.global = job.layout.dp / 2;  // one micro-batch for every second replica
   std::vector<ReplicaKind> kinds = replica_kinds(job);
   EXPECT_THROW(share_batch(job, std::vector<double>{1, 2}, kinds), Error);
 }

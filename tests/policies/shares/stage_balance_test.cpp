@@ -39,7 +39,7 @@ TEST(StageBalance, IsTheBestOfAllDivisions) {
 TEST(StageBalance, GivesHalfAsFastNodesHalfAsMany) {
   Job job = pool_job(PoolAxis::pp);
   job.model.layers = 60;
-  job.model.vocabulary = 256;  // the ends weigh nothing
+  job.model.vocabulary = 256;  // makes both ends negligible
   const std::vector<int> layers = balanced_stages(job);
   EXPECT_NEAR(layers[0], 40, 1);
 }
@@ -53,7 +53,7 @@ TEST(StageBalance, DividesTheLayersOfARankAmongItsChunks) {
   for (int rank = 0; rank < 4; ++rank) EXPECT_LE(std::abs(layers[rank] - layers[rank + 4]), 1);
 }
 
-// Stages of a pattern take layers that follow each other; no other division is faster.
+// Stages of a pattern consist of consecutive layers; no other division is faster.
 TEST(StageBalance, OfAPatternIsTheBestOfAllDivisions) {
   Job job = pool_job(PoolAxis::none);
   job.model.pattern = "--*--M**M*-MM";
@@ -67,8 +67,8 @@ TEST(StageBalance, OfAPatternIsTheBestOfAllDivisions) {
   }
 }
 
-// Of ranks with two stages each: none is busier than of even stages, nor than a twentieth above the
-// mean.
+// With two stages per rank no rank is busier than with even stages, or more than 5 % busier than
+// the mean.
 TEST(StageBalance, OfAPatternEvensTheRanksOfSeveralStages) {
   Job job = small_job(1, 4, 1, 2);
   job.model.pattern = "M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M-";

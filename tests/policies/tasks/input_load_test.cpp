@@ -1,5 +1,5 @@
-// Samples beside training: a step takes what is longer where nothing is shared, the closed form
-// says so too, and what shares links and cores with the loader makes it slower.
+// Loading samples beside training: without shared resources a step takes the longer of both, in
+// closed form too; what shares links or cores with the loader slows it down.
 #include "policies/tasks/input_load.hpp"
 
 #include <fmt/format.h>
@@ -51,7 +51,7 @@ TEST(InputLoad, AStepTakesWhatIsLonger) {
   const double calm_s = engine_step_s(two_nodes());
   for (const double core_s : {1e-4, 1e-2, 1.0, 3.0}) {
     const Job job = with_input(two_nodes(), {.sample_core_s = core_s, .workers = 4});
-    // Eight samples of each replica on four cores.
+    // Each replica reads eight samples on four cores.
     EXPECT_NEAR(load_s(job), 8 * core_s / 4, 1e-12);
     EXPECT_NEAR(engine_step_s(job), std::max(calm_s, load_s(job)), 1e-6 * calm_s);
     EXPECT_NEAR(iteration_step_s(job, prepare_iteration(job)), engine_step_s(job), 1e-6 * calm_s);
@@ -66,7 +66,7 @@ TEST(InputLoad, IsBoundByWhatIsScarce) {
     return input_load(own, prepare_iteration(own).schedule).bound;
   };
   EXPECT_EQ(bound({.sample_core_s = 1, .workers = 4}), "workers");
-  // Four loaders on one node.
+  // One node has four loaders.
   EXPECT_EQ(bound({.sample_core_s = 1, .workers = 17}), "CPU cores");
   EXPECT_EQ(bound({.sample_bytes = 1e9, .sample_core_s = 1e-3}), "storage NIC of the node");
   job.cluster.storage.read_Bps = spec(1e9);
@@ -75,7 +75,7 @@ TEST(InputLoad, IsBoundByWhatIsScarce) {
   EXPECT_EQ(bound({}), "");
 }
 
-// Of a replica the GPUs share a loader, however many they are.
+// All GPUs of a replica share one loader.
 TEST(InputLoad, TheRanksOfAReplicaReadOnce) {
   Job job = small_job(4, 2, 1);
   job.batch.global = 8;
@@ -87,7 +87,7 @@ TEST(InputLoad, WithoutPrefetchingTheFirstForwardWaits) {
   const double calm_s = engine_step_s(two_nodes());
   const InputPipeline input{.sample_core_s = 0.1 * calm_s, .workers = 1, .prefetch = 0};
   const Job job = with_input(two_nodes(), input);
-  // A micro-batch of one sample.
+  // A micro-batch has one sample.
   EXPECT_GT(engine_step_s(job), calm_s + 0.09 * calm_s);
   EXPECT_LT(engine_step_s(job), calm_s + load_s(job));
   EXPECT_NEAR(iteration_step_s(job, prepare_iteration(job)), engine_step_s(job), 1e-6 * calm_s);
@@ -108,7 +108,7 @@ TEST(InputLoad, SharesStorageWithSnapshots) {
   job.snapshots = {tier};
   const double written_s = engine_step_s(job, {0});
   InputPipeline input{.sample_bytes = 1, .source = InputSource::local_disk};
-  // The drives are busy for twice as long as a step without anything beside it.
+  // Reading keeps the drives busy for twice as long as an undisturbed step.
   input.sample_bytes = 2 * engine_step_s(job) * job.cluster.node.local_disk_Bps.value / 32;
   job = with_input(job, input);
   EXPECT_GT(written_s, 0);

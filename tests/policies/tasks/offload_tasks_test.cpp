@@ -14,7 +14,7 @@
 namespace windtunnel {
 namespace {
 
-// One GPU behind 20 GB/s of PCIe each way.
+// The node has one GPU with 20 GB/s of PCIe in each direction.
 class OneRank : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -23,7 +23,7 @@ class OneRank : public ::testing::Test {
   }
   void share() { job_.offload = std::make_shared<const Offload>(offload_); }
 
-  // What `write` puts into the tasks of the rank, executed.
+  // Executes the tasks that `write` adds to the rank.
   template <class Write>
   Timeline executed(const Write& write) {
     Plan plan;
@@ -52,11 +52,11 @@ class OneRank : public ::testing::Test {
   std::vector<Task> tasks_;
 };
 
-// Max-min fairness: half of the link each, until the smaller one is through.
+// By max-min fairness each copy gets half of the link until the smaller one is done.
 TEST_F(OneRank, GradientsAndASnapshotShareTheLink) {
   SnapshotTier tier;
   tier.place = SnapshotPlace::host_memory;
-  const double state = 14e9 * 7;  // of which a seventh, the weights, crosses
+  const double state = 14e9 * 7;  // the weights, a seventh, are copied
   const Timeline both = executed([&](RankTasks& tasks, OffloadTasks& offload) {
     offload.evict_gradients({.gradients = 4e9}, "0", 0, -1);
     add_snapshot(job_, tier, state, state, -1, -1, tasks);
@@ -74,8 +74,8 @@ TEST_F(OneRank, BothWaysOfTheLinkAreIndependent) {
   EXPECT_NEAR(end_s(both, "fetch weights F0.0"), 0.2, 1e-6);
 }
 
-// 30 bytes of a parameter (with gradients of 4: 4 + 24 + 2) at the host's 200 GB/s, and the last
-// tile's weights behind it.
+// Updating a parameter moves 30 bytes (4 of gradient, 24 + 2) at the host memory's 200 GB/s; the
+// last tile's weights are copied back afterwards.
 TEST_F(OneRank, TheStepIsTiledSoThatWeightsReturnBeside) {
   job_.software.reduce_bytes = 4;
   offload_.core_Bps = spec(100e9);
@@ -85,12 +85,12 @@ TEST_F(OneRank, TheStepIsTiledSoThatWeightsReturnBeside) {
       executed([&](RankTasks&, OffloadTasks& offload) { offload.step(parameters, {}); });
   const double update_s = 30 * parameters / 200e9;
   const double back_s = 2 * parameters / 20e9;
-  EXPECT_NEAR(end_s(timeline, "update 7"), update_s, 0.15 * update_s);  // copies take some of it
+  EXPECT_NEAR(end_s(timeline, "update 7"), update_s, 0.15 * update_s);  // copies take a part of it
   EXPECT_GT(timeline.makespan_s, update_s + back_s / 8);
   EXPECT_LT(timeline.makespan_s, 1.15 * update_s + back_s / 8);
 }
 
-// However much of the optimizer's step is the host's.
+// The time holds whatever share of the optimizer's step runs on the host.
 TEST_F(OneRank, TheHostsTimeBetweenStepsStays) {
   job_.software.host_step_s = 30;
   for (const double on_host : {0.0, 0.5, 1.0}) {
@@ -129,8 +129,8 @@ TEST_F(OneRank, DrivesAreReadAndWritten) {
   EXPECT_NEAR(timeline.makespan_s, 2 * 12 * parameters / 2e9, 0.05 * 12);
 }
 
-// A ring of sections (SE-MoE): layers of so many bytes and seconds; the next but so many comes when
-// one has been used.
+// In a ring of sections (SE-MoE) a layer is fetched only after the layer that used its section has
+// been computed.
 TEST_F(OneRank, ARingOfSectionsHidesCopiesBehindLayers) {
   struct Layer {
     double fetch_s;
@@ -138,7 +138,7 @@ TEST_F(OneRank, ARingOfSectionsHidesCopiesBehindLayers) {
   };
   const std::vector<Layer> equal(12, {0.2, 0.1});
   const std::vector<Layer> quick(12, {0.1, 0.2});
-  std::vector<Layer> unequal;  // dense layers, and those with experts
+  std::vector<Layer> unequal;  // with and without experts
   for (int i = 0; i < 12; ++i) unequal.push_back(i % 2 == 0 ? Layer{0.05, 0.3} : Layer{0.5, 0.25});
   const auto measured = [&](const std::vector<Layer>& layers, int sections) {
     offload_.weights = MemoryTier::host;
@@ -173,17 +173,19 @@ TEST_F(OneRank, ARingOfSectionsHidesCopiesBehindLayers) {
       EXPECT_NEAR(measured(layers, sections), expected(layers, sections), 1e-6) << sections;
     }
   }
-  // One place: one after another. More: the slower of the two, and the first copy or last layer.
+  // With one section copies and layers alternate. With more, the slower of the two decides, and the
+  // first copy or last layer is added.
   EXPECT_NEAR(measured(equal, 1), 12 * 0.3, 1e-6);
   for (const int sections : {2, 3}) {
     EXPECT_NEAR(measured(equal, sections), 12 * 0.2 + 0.1, 1e-6);
     EXPECT_NEAR(measured(quick, sections), 0.1 + 12 * 0.2, 1e-6);
   }
-  // Where layers are unequal, a third place hides what two do not.
+  // With unequal layers a third section hides what two cannot.
   EXPECT_LT(measured(unequal, 3), 0.95 * measured(unequal, 2));
 }
 
-// What leaves faster than the link can take it makes the passes wait, two pieces behind.
+// If pieces arrive faster than the link evicts them, a pass waits for the eviction two pieces
+// before its own.
 TEST_F(OneRank, PassesWaitForRoom) {
   const HostCopies piece{.activations = 1e9};
   executed([&](RankTasks&, OffloadTasks& offload) {
@@ -196,7 +198,8 @@ TEST_F(OneRank, PassesWaitForRoom) {
   });
 }
 
-// What comes back has left, in the reverse order, and is on the GPU twice at most.
+// A piece is fetched only after its eviction, in reverse order, and at most two pieces are on the
+// GPU at once.
 TEST_F(OneRank, ActivationsComeBackInReverse) {
   const HostCopies piece{.activations = 1e9};
   const Timeline timeline = executed([&](RankTasks& tasks, OffloadTasks& offload) {
@@ -213,7 +216,7 @@ TEST_F(OneRank, ActivationsComeBackInReverse) {
   EXPECT_NEAR(end_s(timeline, "evict activations 2"), 0.15, 1e-6);
   EXPECT_NEAR(end_s(timeline, "fetch activations 2"), 0.2, 1e-6);
   EXPECT_NEAR(end_s(timeline, "fetch activations 1"), 0.25, 1e-6);
-  EXPECT_NEAR(end_s(timeline, "fetch activations 0"), 1.25, 1e-6);  // when "2" is through
+  EXPECT_NEAR(end_s(timeline, "fetch activations 0"), 1.25, 1e-6);  // begins when "2" is done
 }
 
 }  // namespace

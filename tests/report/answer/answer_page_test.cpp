@@ -13,7 +13,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Figures, warnings, charts and sections of both media or of its own, in order and escaped.
+// The page shows figures, warnings, charts and sections that are for both media or for the page
+// only, in order and escaped.
 TEST(AnswerPage, ShowsEveryKindOfPart) {
   const std::string page = answer_page(sample_answer());
   for (const char* part :
@@ -67,7 +68,8 @@ TEST(AnswerText, ShowsEveryKindOfPart) {
             "warning: Beware <of it>.\n");
 }
 
-// A value goes on below itself; a command is left to the printer that breaks it with backslashes.
+// A long value continues below itself; a command is left whole, because its printer breaks it with
+// backslashes.
 TEST(AnswerText, WrapsValuesButNoCommand) {
   Answer answer{.title = "t",
                 .subtitle = "s",

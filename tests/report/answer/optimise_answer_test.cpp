@@ -73,7 +73,7 @@ TEST(OptimiseAnswer, HasTheRankingAndWhatMemoryCosts) {
   EXPECT_EQ(section_titled(answer, "The best").rows.at(1).value, by.run);
 }
 
-// A configuration that could not be simulated says why, and is not advised.
+// If a configuration could not be simulated, the answer says why and does not recommend it.
 TEST(OptimiseAnswer, SaysWhyTheBestWasNotSimulated) {
   Optimisation result = found();
   result.best.front().failure = "the scenario lacks it";

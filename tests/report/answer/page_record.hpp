@@ -1,4 +1,4 @@
-// What an answer's page holds for its script.
+// The record that an answer's page holds for its script.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace windtunnel {
 
-// {"format", "charts"}
+// Returns the record: {"format", "charts"}.
 inline Json page_record(const std::string& html) {
   const std::string mark = "id=\"record\">";
   const std::size_t from = html.find(mark) + mark.size();

@@ -35,8 +35,7 @@ bool on(const SummarySection& section, ShownOn medium) {
   return section.where == ShownOn::everywhere || section.where == medium;
 }
 
-// What the complete text has, the page has too: the same sections, which only the brief text leaves
-// to the page.
+// The page has all sections of the complete text; the brief text leaves some to the page.
 TEST(PlanAnswer, ItsPageIsCompleteAndItsTextIsAsLongAsAsked) {
   const auto titles = [](const Answer& answer, ShownOn medium) {
     std::vector<std::string> found;
@@ -56,7 +55,7 @@ TEST(PlanAnswer, ItsPageIsCompleteAndItsTextIsAsLongAsAsked) {
   }
 }
 
-// Each cell that the complete text has is on the page of the brief answer.
+// Every cell of the complete text is also on the page of a brief answer.
 TEST(PlanAnswer, ItsPageHasTheCellsOfTheCompleteText) {
   const std::string page = small_page();
   size_t cells = 0;
@@ -72,7 +71,7 @@ TEST(PlanAnswer, ItsPageHasTheCellsOfTheCompleteText) {
   EXPECT_GT(cells, 20U);
 }
 
-// What was taken and decides the layout stands beside it.
+// Choices that decide the layout are named beside it.
 TEST(PlanAnswer, WhatToStartNamesGradientsAndNetwork) {
   const PlanReport plan = make_plan({.model = "llama3-8b",
                                      .nodes = 2,
@@ -90,20 +89,21 @@ TEST(PlanAnswer, WhatToStartNamesGradientsAndNetwork) {
             "kept and reduced in bf16 (assumed); --set software.gradients=... --set "
             "software.reductions=...");
   EXPECT_NE(value_of("What to start", "nodes")
-                .find("; 8 NICs a node of 400 Gb/s each way; fabric: every NIC reaches every other "
+                .find("; 8 NICs per node, 400 Gb/s each way; fabric: every NIC reaches every other "
                       "one at full rate (assumed)"),
             std::string::npos);
   EXPECT_EQ(value_of("Assumed, because nothing was stated", "gradients"), "");
 }
 
-// However far the law of the error reaches, no training is faster than its GPUs' peak; what is
-// slower has the chance that the law gives it.
+// No training is faster than its GPUs' peak, however wide the error is; slower ones keep the
+// probability that the law of the error gives.
 TEST(PlanAnswer, NoChanceIsLeftBeyondThePeak) {
   PlanReport plan = small_plan();
   plan.record.iteration.error = {0.3, 0.3, 0.3, Origin::measured, "test"};
   plan.record.campaign->goodput_by_model = {.if_faster = plan.record.campaign->goodput.mean,
                                             .if_slower = plan.record.campaign->goodput.mean};
-  // An unlucky trial would have to be faster than the others, beyond the peak perhaps.
+  // With equal trials, no unlucky trial needs steps that are faster than the others, and perhaps
+  // beyond the peak.
   std::ranges::fill(plan.record.campaign->trial_goodput, plan.record.campaign->goodput.mean);
   const auto chance = [&](double share_of_days, double hfu_causal) {
     plan.record.iteration.hfu_causal = hfu_causal;
@@ -115,12 +115,12 @@ TEST(PlanAnswer, NoChanceIsLeftBeyondThePeak) {
   EXPECT_GT(chance(0.8, 0.4), 0.1);
   EXPECT_EQ(chance(0.8, 0.95), 0);
   EXPECT_NEAR(chance(1.2, 0.95), chance(1.2, 0.4), 1e-9);
-  // Nor if the interval of the mean over trials is that wide.
+  // The chance also stays 0 if the interval of the mean over trials is that wide.
   plan.record.campaign->job_days.low = 0.5 * plan.best.days;
   EXPECT_EQ(chance(0.8, 0.95), 0);
 }
 
-// The answer's range is the one of the figure; what the plan takes is marked in each chart.
+// The answer's range equals the figure's, and each chart marks what the plan has chosen.
 TEST(PlanAnswer, ChartsHoldTheFigures) {
   const PlanReport& plan = small_plan();
   const std::string page = small_page();

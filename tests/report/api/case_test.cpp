@@ -18,7 +18,7 @@ TEST(PublicCase, CopiesAreIndependent) {
   EXPECT_EQ(one.name(), "small");
   EXPECT_EQ(other.name(), "other");
   EXPECT_NE(one.key(), other.key());
-  EXPECT_EQ(one.key(), other.set("layout.tp", "2").key());  // the name is no part of it
+  EXPECT_EQ(one.key(), other.set("layout.tp", "2").key());  // the name does not count
 }
 
 TEST(PublicCase, SettingsAreCheckedTogether) {
@@ -71,7 +71,8 @@ TEST(PublicCase, AnOwnFabricIsWhatItsKeysSay) {
   for (const auto& [key, value] : keys) stated.emplace_back("cluster.fabric." + key, value);
   EXPECT_EQ(key_of(own, {{"cluster.fabric", "racks"}}), key_of(small_case(), stated));
   EXPECT_NE(key_of(own, {{"cluster.fabric", "racks"}}), small_case().key());
-  // Keys beside the name count over those of the fabric, set before it or after.
+  // Keys that are stated beside the fabric's name take precedence over its own, whether they are
+  // set before or after it.
   stated.back().second = "2";
   const Setting nearer = {"cluster.fabric.pod_oversubscription", "2"};
   const Setting base = {"cluster.fabric.base", "racks"};

@@ -12,7 +12,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// qsgd of the library, as a caller would write it: few bits in blocks with a scale of four bytes.
+// The library's qsgd as a caller would write it: few bits per element, in blocks with a scale of
+// four bytes.
 Recipe quantised(const CompressorRequest& request) {
   const double n = request.elements();
   const double b = request.element_bytes;
@@ -31,7 +32,7 @@ Recipe quantised(const CompressorRequest& request) {
   return recipe;
 }
 
-// A kernel of each, and one all-reduce of `share` of the buffer.
+// A compressor with one kernel before and one after, and one all-reduce of `share` of the buffer.
 Compressor sparse(double share) {
   const auto recipe = [share](const CompressorRequest& request) {
     Recipe made;
@@ -56,7 +57,7 @@ std::string fault_of(Compressor compressor) {
   return error_of([&] { case_with(std::move(compressor)).check(); }).what();
 }
 
-// The fault in a recipe of one step and one kernel that `change` damages.
+// The error for a recipe of one step and one kernel that `change` has damaged.
 template <class Change>
 std::string fault_in(Change change) {
   Compressor compressor = sparse(0.1);
@@ -92,8 +93,8 @@ TEST(PublicCompressor, RequestHoldsTheBuffer) {
   the_case.set("communication.compressor.bits", "6")
       .set("communication.compressor.feedback", "ef21");
   simulate(the_case);
-  EXPECT_EQ(seen.ranks, 4);  // 16 GPUs, tp 2, pp 2
-  EXPECT_EQ(seen.nodes, 1);  // a stage's replicas fill a node
+  EXPECT_EQ(seen.ranks, 4);  // 16 GPUs with tp 2 and pp 2
+  EXPECT_EQ(seen.nodes, 1);  // a stage's replicas are one node
   EXPECT_EQ(seen.element_bytes, 4);
   EXPECT_EQ(seen.numbers.at("bits"), 6);
   EXPECT_EQ(seen.numbers.at("block"), 512);
@@ -114,10 +115,11 @@ TEST(PublicCompressor, FewerBytesAndMoreStateShow) {
     return made;
   };
   const Error full = error_of([&] { simulate(case_with(std::move(keeping))); });
-  EXPECT_EQ(full.cause(), Error::Cause::failed);  // memory
+  EXPECT_EQ(full.cause(), Error::Cause::failed);  // out of memory
 }
 
-// Sharded gradients, overlap that needs one all-reduce, and levels of synchronisation take it.
+// The compressor works with sharded gradients, with overlap that needs one all-reduce, and with
+// levels of synchronisation.
 TEST(PublicCompressor, GoesWhereItsPromisesAllow) {
   Case sharded = small_case();
   sharded.add_compressor("mine", sparse(0.1)).set("communication.compressor", "mine");
@@ -166,7 +168,7 @@ TEST(PublicCompressor, FaultsNameStepAndKernel) {
               HasSubstr("bytes times every is 1e+19"));
 }
 
-// One that is fused but never reduce-scattered: a promise of one all-reduce all the same.
+// A compressor that can be fused but not reduce-scattered still promises a single all-reduce.
 TEST(PublicCompressor, WhatIsFusedIsOneAllReduce) {
   Compressor gathered = sparse(0.1);
   gathered.summable = false;

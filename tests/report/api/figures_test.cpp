@@ -38,7 +38,8 @@ TEST(PublicFigures, SayWhatTheyComeFrom) {
   }
 }
 
-// `for (const Figure& figure : simulate(...).figures())` must not look into a result that is gone.
+// `for (const Figure& figure : simulate(...).figures())` must not read a Result that has been
+// destroyed.
 static_assert(std::is_same_v<decltype(std::declval<Result>().figures()), Figures>);
 
 TEST(PublicFigures, AreEachThereOnce) {

@@ -30,7 +30,8 @@ TEST(PublicSavingRule, AConstantOneIsTheInterval) {
   }
 }
 
-// Beside a tier by time whose periods are leapt over, and one by iterations.
+// The rule runs beside a tier by time, whose periods the simulation skips, and a tier by
+// iterations.
 TEST(PublicSavingRule, AConstantOneIsTheIntervalAmongOtherTiers) {
   const auto tiers = [](const std::string& every) {
     return "[{tier: host-memory, every: 20 iterations, keeper: process},"
@@ -51,14 +52,14 @@ TEST(PublicSavingRule, AConstantOneIsTheIntervalAmongOtherTiers) {
 
 TEST(PublicSavingRule, MomentsAreOfTheCampaign) {
   std::mutex mutex;
-  std::vector<SavingMoment> seen;  // of trial 0
+  std::vector<SavingMoment> seen;  // moments of trial 0
   const Case the_case = case_with([&](const SavingMoment& moment) {
     const std::lock_guard lock(mutex);
     if (moment.trial == 0) seen.push_back(moment);
     return 1800.0;
   });
   const Result result = simulate(the_case);
-  // Campaigns that differ in settings play their trials again: the first is the campaign.
+  // Campaigns with other settings repeat the trials; the first one is the campaign itself.
   const auto end = std::ranges::find_if(
       seen.begin() + 1, seen.end(), [](const SavingMoment& moment) { return moment.now_s == 0; });
   seen.erase(end, seen.end());
@@ -74,7 +75,7 @@ TEST(PublicSavingRule, MomentsAreOfTheCampaign) {
     EXPECT_NEAR(moment.restore_s, result["campaign.tiers.0.restore_s"], 1e-9);
     EXPECT_GT(moment.iteration_s, 0);
     EXPECT_LT(moment.now_s, 30 * 86400);
-    // 2 nodes, 6.5 failures in 1000 node-days.
+    // The rate is 6.5 failures per 1000 node-days, on 2 nodes.
     EXPECT_NEAR(moment.mtbf_s, 86400 / (2 * 6.5e-3), 1);
     if (moment.training_s == 0) ++starts;
     if (i == 0) continue;
@@ -87,7 +88,7 @@ TEST(PublicSavingRule, MomentsAreOfTheCampaign) {
   EXPECT_EQ(starts, 1 + seen.back().failures);
 }
 
-// Rare failures need rare snapshots: where the rule sees none, it waits longer each time.
+// Rare failures need rare snapshots: while the rule sees none, it waits longer each time.
 TEST(PublicSavingRule, AnAdaptiveOneSavesLessWhereNothingFails) {
   const auto doubling = [](const SavingMoment& moment) {
     return std::max(600.0, moment.training_s);
@@ -109,23 +110,24 @@ TEST(PublicSavingRule, AnswersAreTheSameOnAnyNumberOfThreads) {
             simulate(case_with(rule), {.threads = 4}).json());
 }
 
-// What a failure cuts is no interval between snapshots.
+// An interval that a failure cuts short does not count as an interval between snapshots.
 TEST(PublicSavingRule, TheMeanIsOfIntervalsThatEndInASnapshot) {
   const Result never = simulate(case_with([](const SavingMoment&) { return 1e300; }));
   EXPECT_GT(never["campaign.tiers.0.every_s"], 86400);
   EXPECT_LT(never["campaign.tiers.0.every_s"], 1e8);  // as long as the campaign
   const Result late = simulate(case_with([](const SavingMoment& moment) {
-    return moment.training_s > 0 || moment.now_s < 1 ? 1200.0 : 1e300;  // none behind a failure
+    return moment.training_s > 0 || moment.now_s < 1 ? 1200.0 : 1e300;  // none after a failure
   }));
   EXPECT_NEAR(late["campaign.tiers.0.every_s"], 1200, late["iteration.time_s"]);
 }
 
-// The copy takes longer than the rule asks for: none starts before the last is complete.
+// A copy takes longer than the interval of the rule: no copy starts before the previous one is
+// complete.
 TEST(PublicSavingRule, NoSnapshotStartsBeforeTheLastIsComplete) {
   Case the_case = small_case();
   the_case.set("snapshots.0.mode", "async").set("cluster.storage.write", "0.2 GB/s");
   std::mutex mutex;
-  double spare_s = 1e9;  // between the end of a copy and the start of the next
+  double spare_s = 1e9;  // between the end of a copy and the next start
   double complete_s = 0;
   the_case.add_saving_rule("mine", [&, last_s = 0.0](const SavingMoment& moment) mutable {
     const std::lock_guard lock(mutex);
@@ -140,7 +142,7 @@ TEST(PublicSavingRule, NoSnapshotStartsBeforeTheLastIsComplete) {
   simulate(the_case.set("snapshots.0.every", "mine"));
   EXPECT_GT(complete_s, 60);
   EXPECT_GE(spare_s, 0);
-  EXPECT_LT(spare_s, 60);  // an iteration
+  EXPECT_LT(spare_s, 60);  // one iteration
 }
 
 TEST(PublicSavingRule, FaultsNameRuleAndKey) {
@@ -175,7 +177,7 @@ TEST(PublicSavingRule, FaultsNameRuleAndKey) {
 TEST(PublicSavingRule, WhatTheCallerThrowsPassesThrough) {
   const Case the_case =
       case_with([](const SavingMoment&) -> double { throw std::domain_error("no such time"); });
-  the_case.check();  // no campaign yet
+  the_case.check();  // no campaign is simulated yet
   EXPECT_THROW(simulate(the_case), std::domain_error);
 }
 

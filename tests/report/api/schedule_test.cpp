@@ -41,11 +41,11 @@ TEST(PublicSchedule, RequestHoldsTheJob) {
   EXPECT_GT(seen.memory_limit, 1e9);
   EXPECT_GT(seen.message_s, 0);
   ASSERT_EQ(seen.stages.size(), 2u);
-  EXPECT_GT(seen.stages[1].forward_s, seen.stages[0].forward_s);  // the loss
+  EXPECT_GT(seen.stages[1].forward_s, seen.stages[0].forward_s);  // it has the loss
   EXPECT_GT(seen.stages[0].activation_bytes, 0);
 }
 
-// Back and forth over the ranks, with the backwards split.
+// The stages run over the ranks and back, with split backward passes.
 TEST(PublicSchedule, StagesMayLieInAVee) {
   const auto vee = [](const ScheduleRequest& request) {
     Schedule schedule;

@@ -36,13 +36,13 @@ TEST(PublicSimulate, RunsInSeveralThreadsAtOnce) {
 TEST(PublicSimulate, TimelineHasTheTasksOfTheStep) {
   const Result result = simulate(small_case());
   const std::vector<RankTimeline> ranks = result.timeline();
-  ASSERT_EQ(ranks.size(), 2U);  // of the two pipeline ranks one each
+  ASSERT_EQ(ranks.size(), 2U);  // one of each pipeline rank
   double all = 0;
   double end_s = 0;
   for (const RankTimeline& rank : ranks) {
     all += rank.ranks;
     int forwards = 0;
-    std::map<std::string, double> busy_until_s;  // by stream that works in order
+    std::map<std::string, double> busy_until_s;  // by stream that runs in order
     for (const TimedTask& task : rank.tasks) {
       end_s = std::max(end_s, task.end_s);
       EXPECT_LE(task.start_s, task.end_s) << task.name;
@@ -54,14 +54,14 @@ TEST(PublicSimulate, TimelineHasTheTasksOfTheStep) {
       EXPECT_GE(task.start_s, busy_until_s[task.stream] - 1e-9) << task.name;
       busy_until_s[task.stream] = task.end_s;
     }
-    EXPECT_EQ(forwards, 16) << rank.kind;  // 64 sequences over 4 replicas, one each
+    EXPECT_EQ(forwards, 16) << rank.kind;  // 64 sequences, 4 replicas, micro-batches of 1
   }
   EXPECT_EQ(all, 16);
   EXPECT_NEAR(end_s, result["iteration.time_s"], 1e-9);
 }
 
 TEST(PublicSimulate, DocumentNamesTheVersion) {
-  const std::string number = version().substr(0, version().find(' '));  // before the commit
+  const std::string number = version().substr(0, version().find(' '));  // without the commit
   EXPECT_THAT(simulate(small_case()).json(),
               ::testing::HasSubstr("\"version\": \"" + number + "\""));
 }

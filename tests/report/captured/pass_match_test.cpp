@@ -10,7 +10,7 @@ using enum ActionKind;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// A kernel of a second for each range, and one behind them.
+// Each range has a kernel of one second, and one more kernel follows the last range.
 RankProfile ranged(const std::vector<NamedPass>& passes) {
   RankProfile profile;
   double at_s = 0;
@@ -64,7 +64,7 @@ TEST(PassMatch, MicroBatchesAreMatchedWhateverTheirOrder) {
   const PassMatch made =
       match({{forward, -1, 0}, {forward, -1, 1}, {backward, -1, 0}, {backward, -1, 1}}, gpipe());
   EXPECT_EQ(made.none, "");
-  EXPECT_THAT(starts(made), ElementsAre(0, 2, 6, 4, 8));  // predicted: B1 before B0
+  EXPECT_THAT(starts(made), ElementsAre(0, 2, 6, 4, 8));  // the prediction runs B1 first
   EXPECT_EQ(made.passes[0].predicted.busy_s, 0.25);
   EXPECT_EQ(made.passes[0].difference_s(), -0.5);
 }
@@ -88,7 +88,8 @@ TEST(PassMatch, AnotherScheduleIsSaid) {
   EXPECT_TRUE(order.passes.empty());
 }
 
-// Ranges of modules, three in a forward, are no passes; the thread that launches tells them.
+// Ranges of modules, three in a forward pass, are not taken for passes; the launching thread tells
+// the passes.
 TEST(PassMatch, RangesOfPartsLeaveItToThreads) {
   RankProfile profile =
       ranged({{forward, -1, -1}, {forward, -1, -1}, {forward, -1, -1}, {backward, -1, -1}});

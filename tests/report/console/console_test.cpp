@@ -65,10 +65,10 @@ TEST(Summary, LayoutsWithoutASpareHaveARow) {
 TEST(Summary, FormulaBesideSimulationForEveryIntervalThatWasSimulated) {
   Record record = sample_record();
   const std::string text = answer_text(summarise(record));
-  for (const char* part :
-       {"How often to save: storage", "configured", "Young", "Daly", "exact exponential",
-        "best simulated", "stalls training for 27.0 s",
-        "Young's formula costs 0.05 points of goodput, the exact formula 0.06"}) {
+  for (const char* part : {"How often to save: storage", "configured", "Young", "Daly",
+                           "exact exponential", "best simulated", "stalls training for 27.0 s",
+                           "Young's formula loses 0.05 points of goodput against the best "
+                           "simulated, the exact formula 0.06"}) {
     EXPECT_NE(text.find(part), std::string::npos) << "missing: " << part << "\nin:\n" << text;
   }
   const IntervalReport& interval = *record.campaign->interval;
@@ -188,7 +188,8 @@ TEST(Compare, WhatDoesNotFitStandsLastAndIsMarked) {
             " s\n");
 }
 
-// Of the schemes' stacks: what storage alone, a copy in the node and a code in a group give.
+// Schemes are compared by what they survive: storage alone, a copy in the node, and a code in a
+// group.
 TEST(Compare, ProtectionIsComparedByGoodputAndItsBestCopy) {
   const auto scheme = [](double goodput, std::vector<TierReport> tiers) {
     Record record = sample_record();
@@ -239,7 +240,8 @@ TEST(Compare, ProtectionBesideOtherKeysKeepsTheColumnsOfTheIteration) {
   }
 }
 
-// Once where all have the same; each where they differ. Points may have other numbers of trials.
+// The error is printed once if it is the same for all points, otherwise for each. Points may have
+// different numbers of trials.
 TEST(Compare, TellsTheErrorOfTheCostModels) {
   Comparison comparison;
   comparison.points.assign(2, {{{"pp", "4"}}, sample_record(), ""});

@@ -97,7 +97,7 @@ TEST(Figures, RangesFollowTheCalibrationsError) {
   EXPECT_FALSE(ranges.contains("job.days"));
 }
 
-// The whole training ends on the fast side where its steps do.
+// The peak bounds the fast end of the whole training as it bounds that of its steps.
 TEST(Figures, ThePeakEndsDaysAndCostAsItEndsSteps) {
   Record record = sample_record();
   record.iteration.error = {0.1, 0.1, 0.1, Origin::measured, "test"};
@@ -119,8 +119,8 @@ TEST(Figures, ThePeakEndsDaysAndCostAsItEndsSteps) {
   }
 }
 
-// What goodput loses up to the peak, where campaigns were simulated, it loses beyond it by the same
-// law: the logarithm of days goes with that of the step.
+// Goodput falls as steps get faster up to the peak, which campaigns were simulated for, and by the
+// same law beyond it: the logarithm of days is linear in that of the step.
 TEST(Figures, TheLawOfDaysIsTheSameOnBothSidesOfThePeak) {
   Record record = sample_record();
   record.iteration.error = {0.1, 0.1, 0.1, Origin::measured, "test"};
@@ -137,7 +137,7 @@ TEST(Figures, TheLawOfDaysIsTheSameOnBothSidesOfThePeak) {
   EXPECT_NEAR(std::log(law->low / value), steps * std::log(held->low / value), 1e-5);
 }
 
-// What is told beside a figure is no narrower than what trials or cost models leave open.
+// The range that is printed beside a figure is the wider of those of trials and of cost models.
 TEST(Figures, KeyFiguresHaveTheWiderRange) {
   Record record = sample_record();
   record.job.calibration.step_error = {0.1, 0.1, 0.1, Origin::measured, "test"};
@@ -149,7 +149,8 @@ TEST(Figures, KeyFiguresHaveTheWiderRange) {
   EXPECT_EQ(goodput->detail, "70.0 % .. 82.0 %");
 }
 
-// 1 T tokens in steps of 2,048 x 8,192 that take 8 s, on 16,384 GPUs at 2 USD an hour.
+// 1 T tokens are trained in steps of 2,048 x 8,192 tokens that take 8 s, on 16,384 GPUs at 2 USD
+// per hour.
 TEST(Figures, TokensWithoutACampaignAreDaysIfNothingFails) {
   Record record = sample_record({.campaign = false});
   record.iteration.time_s = 8;
@@ -164,7 +165,7 @@ TEST(Figures, TokensWithoutACampaignAreDaysIfNothingFails) {
   EXPECT_TRUE(std::ranges::any_of(summary.sections, [](const SummarySection& section) {
     return section.title == "To train on all tokens, if nothing fails";
   }));
-  // A campaign says how long it takes with failures.
+  // With a campaign the figure would include failures.
   record.campaign = sample_record().campaign;
   EXPECT_EQ(figure("job.days").text(record), "");
 }
@@ -172,7 +173,7 @@ TEST(Figures, TokensWithoutACampaignAreDaysIfNothingFails) {
 TEST(Figures, RangesOfIntervalsSayTheirRule) {
   for (const char* key : {"shortest_s", "longest_s"}) {
     const std::string help = interval_figure(key).help;
-    EXPECT_TRUE(help.ends_with(": " + as_good_loss_text() + " below the best")) << help;
+    EXPECT_TRUE(help.ends_with(": " + as_good_loss_text())) << help;
   }
 }
 

@@ -43,7 +43,8 @@ TEST(PowerStudy, AreThereWhereAsked) {
   EXPECT_EQ(run_document(record, false)["power"]["step_J"], 7.2e8);
 }
 
-// The row has so many nodes that no clock keeps it within its supply; one input's end still holds.
+// The row has more nodes than any clock can keep within its supply, except at one end of an input's
+// interval.
 TEST(PowerStudy, ARowThatDoesNotHoldHasNoClock) {
   Record record = sample_record();
   PowerReport report;
@@ -54,7 +55,7 @@ TEST(PowerStudy, ARowThatDoesNotHoldHasNoClock) {
   EXPECT_EQ(figure("power.row_slowdown").text(record), "");
 }
 
-// Deviations of inputs add up to more than a clock can lack.
+// The deviations of inputs add up to more than the whole clock.
 TEST(PowerStudy, RangesKeepToWhatCanBe) {
   Record record = sample_record();
   PowerReport report;

@@ -75,7 +75,7 @@ TEST(RolloutStudy, WhatOnlySomeHave) {
   report.usd_per_sample = 0.04;
   const SummarySection section = rollout_section(record_of(report));
   EXPECT_EQ(row(section, "staleness"), "1.5 versions");
-  EXPECT_THAT(row(section, "sent back"), HasSubstr("3.0 sequences of an iteration"));
+  EXPECT_THAT(row(section, "evicted sequences"), HasSubstr("3.0 sequences of an iteration"));
   EXPECT_THAT(row(section, "failures"), HasSubstr("generate 1.00 % of their tokens again"));
   EXPECT_EQ(row(section, "cost per sample"), "0.04 USD");
   report.spec.colocated = true;
@@ -87,8 +87,8 @@ TEST(RolloutStudy, WhatOnlySomeHave) {
   EXPECT_THAT(row(colocated, "idle"), HasSubstr("of the GPUs' time"));
 }
 
-// 1 T tokens at 41,206 a second are 280.9 days, in which 248.5 M samples are paid. A learner alone
-// would be through earlier, and without engines to pay.
+// 1 T tokens at 41,206 per second take 280.9 days, in which 248.5 M samples are paid for. A learner
+// alone would be done earlier, and without engines to pay for.
 TEST(RolloutStudy, AllTokensTakeWhatTheLoopTakes) {
   RolloutReport report = report_of(RolloutMode::synchronous);
   report.usd_per_sample = 0.04;
@@ -104,7 +104,7 @@ TEST(RolloutStudy, AllTokensTakeWhatTheLoopTakes) {
   record.campaign.reset();
   EXPECT_EQ(figure("job.days").text(record), "");
   EXPECT_EQ(figure("job.cost_usd").text(record), "");
-  record.job.steps = 1000;  // of how many samples, nobody says
+  record.job.steps = 1000;  // the samples per step are unknown
   EXPECT_EQ(row(rollout_section(record), "time for all tokens"), "no such row");
   EXPECT_EQ(figure("job.days").text(record), "");
 }

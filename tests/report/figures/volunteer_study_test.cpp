@@ -45,7 +45,7 @@ TEST(VolunteerStudy, HasARowForWhatIsKnown) {
   EXPECT_EQ(sections[0].title, "Volunteers on 32 stages, 10 trials (95 % interval of the mean)");
   EXPECT_EQ(row(sections[0], "share of optimum"), "95.8 %  (95.0 % .. 96.6 %)");
   EXPECT_EQ(row(sections[0], "averaging"), "adaptive 2.00 s, server 30.0 s");
-  EXPECT_EQ(row(sections[0], "compute"), "cloud, home");
+  EXPECT_EQ(row(sections[0], "computing kinds"), "cloud, home");
   EXPECT_EQ(row(sections[0], "peers compute"), "no such row");
 }
 

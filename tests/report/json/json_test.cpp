@@ -132,7 +132,7 @@ TEST(RunDocument, LayoutsWithoutASpareAreAList) {
 
 TEST(RunDocument, WhatIsNotKnownIsNull) {
   Record record = sample_record();
-  record.campaign->job_days = {};  // no tokens asked for
+  record.campaign->job_days = {};  // the job states no tokens
   record.campaign->job_cost_usd = {};
   Json job = run_document(record, false)["campaign"]["job"];
   EXPECT_EQ(job.dump(), R"({"days":null,"cost_usd":null})");
@@ -147,14 +147,15 @@ TEST(RunDocument, WhatIsNotKnownIsNull) {
 
 TEST(SourceDocument, ReadsBackWhatWasWritten) {
   RecordSource source = sample_record().source;
-  source.set = {{"k", "v"}, {"k", "w"}};  // the order counts
+  source.set = {{"k", "v"}, {"k", "w"}};  // the order matters
   const RecordSource again = source_of(source_json(source));
   EXPECT_EQ(again.set, source.set);
   EXPECT_EQ(again.text, source.text);
   EXPECT_EQ(again.file, source.file);
 }
 
-// A writer would replace what is none, and the result made from it would be another one.
+// A JSON writer would replace bytes that are no UTF-8, and a record with other text would give
+// another result.
 TEST(SourceDocument, KeepsTextsOfFilesThatAreUtf8) {
   const Json files =
       files_json({{.name = "a", .text = "caf\xc3\xa9"}, {.name = "b", .text = "\xe9"}});

@@ -10,7 +10,7 @@
 namespace windtunnel {
 namespace {
 
-// No place of the library is on no node and yet lost otherwise; a new one may be.
+// The library has no place that is on no node and yet can be lost; a new row might be such a place.
 TEST(Listing, WhatIsOnNoNodeSurvivesTheLossOfAny) {
   const SnapshotTier tier{.place = SnapshotPlace::storage};
   const TierProtection protection{.trainer = true, .groups = {64, 4, 16}};
@@ -37,7 +37,7 @@ TEST(Listing, EveryPlaceIsATier) {
       return tier.at("help").get<std::string>().starts_with(place.help);
     });
     EXPECT_GE(listed, 1) << place.help;
-    EXPECT_LE(listed, 2) << place.help;  // held by the trainer, or by a process of its own
+    EXPECT_LE(listed, 2) << place.help;  // held by the trainer or by a separate process
   }
 }
 

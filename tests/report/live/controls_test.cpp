@@ -20,7 +20,7 @@ const Control& control(const std::vector<Control>& controls, const std::string& 
   return *found;
 }
 
-// Whatever the scenario has: between the round values, one of them, or beyond all.
+// The scenario's own value is in its place: between the round values, equal to one, or beyond all.
 TEST(Controls, HaveTheScenariosOwnValueInItsPlace) {
   for (const auto& [every, at] : std::vector<std::pair<std::string, int>>{
            {"30 min", 8}, {"31 min", 9}, {"1 s", 0}, {"3 d", 22}}) {
@@ -47,7 +47,7 @@ TEST(Controls, AreThoseThatTheCaseHasAUseFor) {
                   "cluster.fabric.pod_oversubscription"));
 }
 
-// Not of powers of two alone: what divides GPUs, layers and the batch.
+// The values are not only powers of two, but the divisors of GPUs, layers and the batch.
 TEST(Controls, HaveThePartsOfTheMachineAndTheBatch) {
   const std::vector<Control> controls =
       controls_of(small({{"cluster.nodes", "6"}, {"batch.global", "48"}}));
@@ -72,7 +72,7 @@ TEST(Controls, EveryValueIsOneThatTheKeyTakes) {
     for (const std::string& value : each.values) {
       try {
         small({{each.key, value}});
-      } catch (const Error& error) {  // the job may not be able to be so, but it says why
+      } catch (const Error& error) {  // the job may be impossible, with a reason
         EXPECT_EQ(std::string(error.what()).find("unknown"), std::string::npos) << error.what();
       }
     }

@@ -5,7 +5,7 @@
 namespace windtunnel {
 namespace {
 
-// It may ask its own server, which the pages that are files must not.
+// This page may send requests to its own server, which pages in files must not.
 TEST(LivePage, HasItsControlsAndAsksItsServerAlone) {
   const LiveStudy study(read_scenario(WINDTUNNEL_SOURCE_DIR "/scenarios/small.yaml"), 1);
   const std::string page = live_page(study);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kSmall = WINDTUNNEL_SOURCE_DIR "/scenarios/small.yaml";
 
-// Also where iterations are remembered from other settings.
+// The answers are those of `run` even if iterations are cached from other settings.
 TEST(LiveStudy, AnswersWithTheNumbersOfRun) {
   LiveStudy study(read_scenario(kSmall), 2);
   for (const Overrides& set : std::vector<Overrides>{{},
@@ -37,7 +37,7 @@ TEST(LiveStudy, RefusesAsRunDoes) {
       "more than the usable", ExitCode::failed));
 }
 
-// A value has a reason exactly where the answer would be an error.
+// A value is disabled with a reason exactly if the answer for it would be an error.
 TEST(LiveStudy, SaysWhereTheLimitsAre) {
   LiveStudy study(read_scenario(kSmall), 1);
   const Json limits = study.limits({});

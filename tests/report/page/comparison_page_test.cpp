@@ -55,7 +55,7 @@ TEST(ComparisonPage, IsReadableWithoutScripts) {
     EXPECT_NE(body.find(fmt::format("<th scope=\"row\">{}</th>", name)), std::string::npos) << name;
   }
   EXPECT_NE(body.find("needs m &gt;= 2p: &lt;16&gt; &amp; more"), std::string::npos);
-  // The fastest first; its step time stands out.
+  // The fastest row is first, and its step time is emphasised.
   EXPECT_LT(body.find("\"row\">zb-v"), body.find("\"row\">chimera"));
   EXPECT_LT(body.find("\"row\">chimera"), body.find("\"row\">1f1b"));
   EXPECT_LT(body.find("\"row\">1f1b"), body.find("\"row\">gpipe"));
@@ -74,7 +74,7 @@ TEST(ComparisonPage, WhatDoesNotFitIsNeverTheBest) {
   EXPECT_NE(html.find("class=\"excess\" title=\"pipeline rank 0 needs more\""), std::string::npos);
 }
 
-// Points of one step time that differ in protection.
+// The points have the same step time and differ in protection.
 Json protection_document() {
   Comparison comparison;
   for (const auto& [name, goodput] : {std::pair{"sync", 0.8}, {"reft", 0.9}, {"replicas", 0.85}}) {
@@ -91,7 +91,7 @@ Json protection_document() {
   return comparison_document(comparison, {nullptr, nullptr, nullptr}, {});
 }
 
-// Of 1, 2 and 4 the best is 4, the next one worse: what is best may lie beyond.
+// Among 1, 2 and 4 the best is 4 and 2 is worse, so the best may lie beyond 4.
 TEST(ComparisonPage, WarnsWhereTheBestLiesOnTheEdge) {
   const auto page_of = [](double slower_at_2) {
     Sample sample;
@@ -140,8 +140,8 @@ TEST(ComparisonPage, ChanceIsNotPaintedAsAWin) {
   const auto trials = [&](size_t point, std::vector<double> goodput) {
     points[point]["trial_goodput"] = std::move(goodput);
   };
-  trials(1, {0.88, 0.91, 0.90, 0.91});  // the best, reft
-  trials(2, {0.87, 0.92, 0.91, 0.89});  // replicas: as likely as not
+  trials(1, {0.88, 0.91, 0.90, 0.91});  // reft, the best
+  trials(2, {0.87, 0.92, 0.91, 0.89});  // replicas, about as good
   trials(0, {0.80, 0.81, 0.80, 0.79});  // sync
   points[2]["texts"].back() = "90.1 %";
   EXPECT_EQ(best_cells(), (std::vector<std::string>{"90.0 %", "90.1 %"}));

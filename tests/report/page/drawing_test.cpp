@@ -12,7 +12,7 @@
 namespace windtunnel {
 namespace {
 
-// Times of a row, from its ticks.
+// The absolute times of a row's bars, which the row stores as differences in ticks.
 struct Bars {
   std::vector<std::int64_t> start_ns, end_ns;
 };
@@ -74,7 +74,7 @@ TEST(Drawing, LeavesOutRanksBeyondTheLimitAndSaysSo) {
   EXPECT_EQ(drawing["memory"]["ranks"].size(), drawing["rows"].size());
 }
 
-// Of a Plan of many iterations one period is drawn, where it is steady.
+// If the Plan has many iterations, one period of the steady state is drawn.
 TEST(Drawing, OnePeriodOfAnAsynchronousSchedule) {
   Record record = sample_record();
   constexpr int kIterations = 16;
@@ -120,15 +120,15 @@ TEST(Drawing, MemoryCurvesEndWhereTheyBeganAndPeakWhereTheySay) {
     }
     EXPECT_EQ(level, 0);
     EXPECT_NEAR(peak, rank["peak"]["bytes"].get<double>(), curves["unit_bytes"]);
-    // GPipe: all micro-batches at once, complete with the last forward.
+    // In GPipe all micro-batches are alive at once, from the end of the last forward pass on.
     const std::string task = rank["peak"]["task"];
     EXPECT_EQ(task[0], 'F');
     EXPECT_NEAR(rank["static_bytes"], 27.5e9, 1);
   }
 }
 
-// Bars that overlap no other are drawn whole: each pass of the path that a rank computes is
-// critical.
+// Bars that overlap no other bar are not clipped, and each pass of a rank on the critical path is
+// marked.
 TEST(Drawing, TheCriticalPathIsMarked) {
   Record record = sample_record();
   record.critical_path = critical_path(record.plan, record.timeline);

@@ -195,7 +195,7 @@ TEST_F(PageBrowser, DrawsWithoutConsoleErrors) {
   EXPECT_NE(output.find("<canvas"), std::string::npos);
 }
 
-// The page's script writes values as the program does, by the table that it got.
+// The page's script formats values as the program does, by the table in the page.
 TEST_F(PageBrowser, WritesValuesAsTheProgramDoes) {
   const std::vector<std::pair<Unit, double>> values = {
       {Unit::seconds, 0},      {Unit::seconds, 3.2e-9}, {Unit::seconds, 4.5e-5},
@@ -225,7 +225,8 @@ TEST_F(PageBrowser, WritesValuesAsTheProgramDoes) {
       << output.substr(output.find("data-texts"), 500);
 }
 
-// Simulated curve, formula and the mark of the configured interval, in the colours of interval.js.
+// Looks for the simulated curve, the formula and the mark of the configured interval, in the
+// colours of interval.js.
 constexpr const char* kIntervalProbe = R"(
   const figures = [...document.querySelectorAll("figure")];
   const figure = figures.find((f) => f.textContent.includes("Goodput over the interval"));
@@ -254,7 +255,8 @@ TEST_F(PageBrowser, DrawsGoodputOverTheIntervalWhereItIsKnown) {
   EXPECT_NE(output.find("data-interval=\"no\""), std::string::npos);
 }
 
-// Of many ranks a row each at first; a task that is sought on another stream shows them all.
+// With many ranks each rank first has one row; searching for a task on another stream shows all
+// streams.
 TEST_F(PageBrowser, DrawsAGanttChartOfThousandsOfTasks) {
   const std::string output =
       ready_dom(html_page(page_document(sample_record({.pp = 16, .microbatches = 300}))), R"(

@@ -1,5 +1,5 @@
-// What a reader can ask of a page: terms in words, tasks by name, time in a range, figures to take
-// away, and a page that fits a narrow screen.
+// What a reader can do with a page: see explanations of terms, search tasks by name, zoom into a
+// time range, download figures, and read it on a narrow screen.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest-spi.h>
@@ -35,7 +35,7 @@ TEST(PageTerms, SayWhatAFigureIsWhereItsTitleIsItsOwn) {
             std::string::npos);
   EXPECT_EQ(term_html("measured"), "measured") << "of what it rests on, there alone";
   EXPECT_NE(term_html("measured", "origin").find("title="), std::string::npos);
-  // docs/reference/glossary.md is the pages' glossary.
+  // The pages take their explanations from docs/reference/glossary.md.
   for (const char* word : {"peers", "keeper", "shrink", "lazy", "closed form", "in time", "tp"}) {
     EXPECT_NE(term_html(word).find("title="), std::string::npos) << word;
   }
@@ -59,7 +59,7 @@ TEST(PageDocument, SaysWhichTasksAreCritical) {
 
 class PageTools : public Browser {
  protected:
-  // What expect_fits() says, a text for each failure.
+  // The failures of expect_fits(), a text each.
   std::vector<std::string> faults_of(const std::string& page) {
     testing::TestPartResultArray found;
     {
@@ -191,8 +191,8 @@ TEST_F(PageTools, FitsEveryScreen) {
   expect_fits(sample_page());
 }
 
-// A paragraph that is too wide and too pale, a button that no key reaches, and in a chart a text
-// over another.
+// The page gets a paragraph that is too wide and too pale, a button that no key reaches, and a
+// chart with one text over another.
 TEST_F(PageTools, WhatDoesNotFitIsFound) {
   std::string page = sample_page();
   page.insert(page.find("<header>"),

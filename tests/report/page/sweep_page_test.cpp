@@ -126,7 +126,7 @@ TEST(SweepPage, IsReadableWithoutScripts) {
             std::string::npos);
   EXPECT_EQ(body.find("degraded"), std::string::npos) << "a column of zeros";
   EXPECT_EQ(body.find("cost"), std::string::npos) << "no price is known";
-  // The best first.
+  // The best row is first.
   const size_t first = body.find(
       "<tbody><tr><th scope=\"row\">10 per 1000 node-days</th><th scope=\"row\">2 h</th>");
   EXPECT_NE(first, std::string::npos);
@@ -140,7 +140,8 @@ TEST(SweepPage, WarnsWhereTheBestPointIsOnTheEdge) {
             std::string::npos);
 }
 
-// What does not matter is said, and not warned of, also where the best is on the edge.
+// A key that does not matter is named as such, without a warning, even if the best value is on the
+// edge.
 TEST(SweepPage, SaysBetweenWhichValuesNothingIsGained) {
   Json document = sample_sweep({kInterval});
   document["best"]["index"] = 0;
@@ -158,13 +159,13 @@ TEST(SweepPage, SaysWhereReplicasCannotTellTheBestTwoApart) {
 
 TEST(SweepPage, SaysHowSureItIsAndWhereNothingStandsOut) {
   Json document = sample_sweep({kRate, kInterval});
-  EXPECT_EQ(sweep_page(document).find("No choice stands out"), std::string::npos);
+  EXPECT_EQ(sweep_page(document).find("No choice is clearly the best"), std::string::npos);
   EXPECT_EQ(sweep_page(document).find("How sure this is"), std::string::npos) << "of old programs";
   document["best"]["stands_out"] = false;
   document["trials"] = "100";
   document["cost_models"] = {"step times are off by 12.5 %"};
   const std::string html = sweep_page(document);
-  EXPECT_NE(html.find("No choice stands out: the gain of the best is less than"),
+  EXPECT_NE(html.find("No choice is clearly the best: the gain of the best is less than"),
             std::string::npos);
   EXPECT_NE(html.find("95 % interval of the mean over 100 trials"), std::string::npos);
   EXPECT_NE(html.find("step times are off by 12.5 %; days and costs"), std::string::npos);
@@ -210,7 +211,7 @@ class SweepBrowser : public Browser {
   }
 };
 
-// Counts the pixels of one colour of each chart.
+// Counts the pixels of one colour in each chart.
 constexpr const char* kCount = R"(
   const images = new Map();
   const pixels = (canvas, wanted) => {

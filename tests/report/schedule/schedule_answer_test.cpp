@@ -34,8 +34,7 @@ AnalysedSchedule analysed(std::string_view name, int ranks, int microbatches, in
   return made;
 }
 
-// 1F1B without messages is (m + p - 1) (F + I + W) long, m - 1 of each task's time idle before
-// and behind. Each action is drawn once, at its place.
+// Without messages 1F1B takes (m + p - 1) (F + I + W). Each action is drawn once, at its place.
 TEST(ScheduleAnswer, DrawsEveryActionInItsPlace) {
   const AnalysedSchedule made = analysed("1f1b", 3, 5);
   const Json chart = page_record(made.page()).at("charts").at(0);
@@ -54,7 +53,7 @@ TEST(ScheduleAnswer, DrawsEveryActionInItsPlace) {
     EXPECT_EQ(busy_ns, 15'000'000'000);
     EXPECT_FALSE(track.at("critical").empty());
   }
-  // 1F1B holds as many micro-batches as there are ranks behind, this one included.
+  // A rank of 1F1B holds as many micro-batches as there are ranks from it to the last one.
   const Json& curves = chart.at("curves").at("ranks");
   for (int rank = 0; rank < 3; ++rank) EXPECT_EQ(curves.at(rank).at("peak").at("bytes"), 3 - rank);
 }
@@ -84,7 +83,7 @@ TEST_F(ScheduleAnswerBrowser, FitsEveryScreen) {
   expect_fits(analysed("zb-h1", 4, 8).page());
 }
 
-// Times in the unit that the user gave carry none.
+// Times in a unit of the user's choice are printed without one.
 TEST_F(ScheduleAnswerBrowser, PlainTimesAreWrittenWithoutAUnit) {
   const std::string output = ready_dom(analysed("zb-h1", 4, 8).page(), R"(
     const chart = document.querySelector("[role=img]").getAttribute("aria-label");

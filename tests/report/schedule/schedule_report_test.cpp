@@ -45,7 +45,7 @@ std::string gantt(const Sample& sample, int width) {
   return schedule_gantt(sample.schedule, sample.analysis.spans, width);
 }
 
-// Figure 4 of arXiv 2104.04473 in small.
+// The chart is a small version of figure 4 of arXiv 2104.04473.
 TEST(ScheduleGantt, LooksAsInThePapers) {
   const Sample sample = sample_of("1f1b", 2, 3, 1, {1, 1, 1, 1, 0.5}, 0);
   EXPECT_EQ(gantt(sample, 26),
@@ -94,7 +94,7 @@ TEST(ScheduleGantt, ColoursEndWithTheRow) {
   }
 }
 
-// As the console shows it in lines of that width.
+// Returns the report as the console prints it in lines of that width.
 std::string text_of(const Sample& sample, std::size_t width, bool units = false) {
   const ScheduleReport report = sample.report(units);
   return answer_text(schedule_answer(report, {.width = width}), {.width = width});
@@ -103,8 +103,8 @@ std::string text_of(const Sample& sample, std::size_t width, bool units = false)
 TEST(ScheduleText, SaysWhatIsKnown) {
   const Sample sample = sample_of("1f1b", 4, 8, 1, {1, 1, 1, 1, 0.5}, 0.1);
   const std::string text = text_of(sample, 120);
-  // 1f1b: (m + p - 1) T = 33 and 0.1 for each of 2 (p - 1) messages there and back and 2 in each of
-  // the m - p + 1 = 5 steady rounds.
+  // 1f1b takes (m + p - 1) T = 33, and 0.1 for each of 2 (p - 1) messages down and up and of 2 in
+  // each of the m - p + 1 = 5 steady rounds.
   for (const char* part :
        {"the title\na note; times have no unit", "34.6  (all ranks wait for each other at its end)",
         "makespan - work of the busiest rank (GPipe, Megatron)", "     0     4  0F3",
@@ -112,7 +112,7 @@ TEST(ScheduleText, SaysWhatIsKnown) {
         "one rank 10.0 % slower", "jitter of 5.0 % per action", "post-validation"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
-  // Columns without time are left out.
+  // Columns that are zero throughout are left out.
   EXPECT_EQ(text.find("recompute"), std::string::npos);
   EXPECT_NE(text_of(sample, 80, true).find("34.6 s  (all"), std::string::npos);
 }

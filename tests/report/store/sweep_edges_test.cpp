@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kEvery = "snapshots.0.every";
 
-// A sweep over the interval of snapshots, and the goodput of each.
+// Makes a sweep over a key, such as the snapshot interval, with the goodput of each value.
 Json sweep_of(const std::string& key, const std::vector<double>& numbers,
               const std::vector<double>& goodputs) {
   Json values = Json::array(), points = Json::array();
@@ -34,14 +34,14 @@ TEST(SweepEdges, OfWhatIsBestAtAnEnd) {
   EXPECT_EQ(edge_text(first[0]),
             "the best snapshots.0.every, 600 s, is the smallest that was tried, so there may be a "
             "better one beyond it: widen --vary snapshots.0.every to less than 600 s");
-  // As given, not in order.
+  // Values count in the order given, even if they do not ascend.
   const auto last = edges_of_best(sweep_of(kEvery, {3600, 600, 1200}, {0.9, 0.7, 0.8}));
   ASSERT_EQ(last.size(), 1U);
   EXPECT_FALSE(last[0].least);
   EXPECT_EQ(last[0].value, "3600 s");
 }
 
-// Both are the longest: it is said once, of the first.
+// Under both rates the longest interval is the best, which is reported once, for the first.
 TEST(SweepEdges, OfWhatIsBestUnderEachCircumstance) {
   Json document = sweep_of(kEvery, {600, 1200, 3600}, {0.7, 0.8, 0.9});
   document["vary"].push_back({{"key", "failures.0.rate"}, {"values", {"low", "high"}}});
@@ -60,7 +60,8 @@ TEST(SweepEdges, OfWhatIsBestUnderEachCircumstance) {
       << edge_text(edges[0]);
 }
 
-// Intervals that no trial tells apart have no edge; that they do not matter is said instead.
+// If trials cannot distinguish the intervals, no edge is reported, but that the interval does not
+// matter.
 TEST(SweepEdges, NoneWhereItDoesNotMatter) {
   Json points = Json::array();
   const std::vector<std::string> values = {"5 min", "30 min", "4 h", "2 d"};
@@ -78,7 +79,7 @@ TEST(SweepEdges, NoneWhereItDoesNotMatter) {
   EXPECT_EQ(best.at("index"), 2);
   const Json range = {{{"key", kEvery}, {"from", "5 min"}, {"to", "4 h"}}};
   EXPECT_EQ(best.at("as_good"), range);
-  // A price decides nothing of the progress, and yet matters.
+  // A cost does not change the progress, but it matters.
   points[0]["result"]["job"]["cost_usd"] = 2e6;
   for (const size_t i : {1, 2, 3}) points[i]["result"]["job"]["cost_usd"] = 1e6;
   const Json dearer = best_point(sweep, {points.begin(), points.end()}).at("as_good");

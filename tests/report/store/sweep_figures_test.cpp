@@ -10,7 +10,7 @@
 namespace windtunnel {
 namespace {
 
-// As a sweep keeps it.
+// Builds a point as a sweep keeps it.
 Json sample_point() {
   const Record record = sample_record();
   return {{"iteration", run_document(record, false).at("iteration")},
@@ -22,7 +22,7 @@ TEST(SweepFigures, AreReadFromAPointAsFromARecord) {
   const Json point = sample_point();
   for (const std::string& key : sweep_keys()) {
     EXPECT_EQ(text_at(point, key), figure(key).text(record)) << key;
-    // Of what this record has none of, the point has no number.
+    // If the record lacks the figure, the point must have no number.
     const double of_record = number_of(figure(key).of(record));
     const std::optional<double> due =
         std::isnan(of_record) ? std::nullopt : std::optional(of_record);

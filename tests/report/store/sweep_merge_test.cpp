@@ -1,4 +1,5 @@
-// A sweep too large for its document: what is shown of it, and that the best is the best of all.
+// A sweep that is too large for its document: which part is shown, and that the best point is the
+// best of all.
 #include "report/store/sweep_merge.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// 4 failure rates x 50 intervals x 3 schedules; of the second schedule a third cannot be.
+// 4 failure rates x 50 intervals x 3 schedules; a third of the second schedule's points are
+// infeasible.
 struct LargeSweep {
   SweepPlan plan;
   std::string folder = fs::temp_directory_path() / fmt::format("windtunnel-merge-{}", getpid());
@@ -42,7 +44,8 @@ struct LargeSweep {
   }
   ~LargeSweep() { fs::remove_all(folder); }
 
-  // The best interval is 10, 20, 30 or 40 min by the rate; the third schedule is a little faster.
+  // Depending on the rate the best interval is 10, 20, 30 or 40 min; the third schedule is a little
+  // faster.
   std::string line_of(int index) const {
     const int rate = index / 150, every = index / 3 % 50, schedule = index % 3;
     SweepPoint point{.index = index};
@@ -128,14 +131,14 @@ TEST(SweepMerge, SaysWhichLineIsNoResult) {
 TEST(SweepMerge, LeavesNothingHalfWritten) {
   const LargeSweep sweep;
   const SweepHead head = read_head(sweep.folder);
-  fs::create_directories(sweep.folder + "/results.sqlite/x");  // in the way of the database
+  fs::create_directories(sweep.folder + "/results.sqlite/x");  // blocks the database
   const std::string error = error_of([&] { merge_lines(sweep.folder, head); }, ExitCode::failed);
   EXPECT_NE(error.find("results.sqlite: cannot write"), std::string::npos) << error;
   for (const fs::directory_entry& entry : fs::directory_iterator(sweep.folder)) {
     EXPECT_NE(entry.path().extension(), ".tmp") << entry.path();
   }
   fs::remove_all(sweep.folder + "/results.sqlite");
-  // What cannot be opened is said at once, and why.
+  // A file that cannot be opened is reported at once, with the reason.
   fs::create_directories(fmt::format("{}/results.jsonl.{}.tmp", sweep.folder, getpid()));
   const std::string reason = error_of([&] { merge_lines(sweep.folder, head); }, ExitCode::failed);
   EXPECT_NE(reason.find("results.jsonl: cannot write: Is a directory"), std::string::npos)

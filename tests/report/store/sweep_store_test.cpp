@@ -35,7 +35,7 @@ std::string scratch(const std::string& name) {
   return folder;
 }
 
-// 2 x 3 points; the last one is impossible as text.
+// A sweep of 2 x 3 points; the scenario text of the last one is impossible.
 SweepPlan plan_of_six() {
   SweepPlan plan;
   plan.version = "1.2.3";
@@ -97,12 +97,12 @@ TEST(SweepStore, CasesReadBackWhatWasWritten) {
 
 TEST(SweepStore, DamagedCasesAreRefused) {
   const std::string text = cases_text(plan_of_six());
-  // Cut anywhere: never another sweep than the whole one.
+  // Wherever the text is cut off, it is not read as another sweep.
   for (size_t length = 0; length < text.size(); length += 7) {
     EXPECT_THROW(parse_cases(text.substr(0, length), "cases.jsonl"), Error) << length;
   }
   EXPECT_THROW(parse_cases("{}\n{}\n", "cases.jsonl"), Error);
-  // What a point varies follows from its place in the grid, and says so.
+  // A point's keys follow from its place in the grid; a mismatch is reported.
   const auto fault_with = [&](const std::string& part, const std::string& other) {
     std::string damaged = text;
     damaged.replace(damaged.find(part), part.size(), other);
@@ -112,7 +112,7 @@ TEST(SweepStore, DamagedCasesAreRefused) {
             "cases.jsonl:5:1: damaged: not the values of this point of the grid");
   EXPECT_EQ(fault_with("0000000000000103", "0000000000000x03"),
             "cases.jsonl:5:1: damaged: key '0000000000000x03' is none");
-  // A point has a key or a reason.
+  // A point must have a key or a reason.
   EXPECT_EQ(fault_with("\"key\":\"0000000000000103\"", "\"key\":\"\""),
             "cases.jsonl:5:1: damaged: neither key nor reason");
   EXPECT_EQ(fault_with("\"reason\":\"cannot be\"", "\"reason\":\"\""),
@@ -196,13 +196,13 @@ TEST(SweepStore, FilesThatAreWrittenOnce) {
     SweepPart part(folder, 2, 3600);
     part.append(lines.at(0));
     part.append(lines.at(1));
-    EXPECT_TRUE(fs::is_empty(folder));  // kept back
+    EXPECT_TRUE(fs::is_empty(folder));  // buffered until the interval ends
     part.finish();
     EXPECT_EQ(read_file(folder + "/part-2-0.jsonl"), lines.at(0) + lines.at(1));
     part.append(lines.at(2));
   }
   EXPECT_EQ(read_file(folder + "/part-2-1.jsonl"), lines.at(2));
-  SweepPart again(folder, 2, 3600);  // as nothing locks
+  SweepPart again(folder, 2, 3600);  // nothing locks the parts
   again.append(lines.at(2));
   again.finish();
   EXPECT_EQ(read_file(folder + "/part-2-2.jsonl"), lines.at(2));
@@ -216,7 +216,7 @@ TEST(SweepStore, PointsThatEndSeldomAreWrittenAtOnce) {
   const std::map<int, std::string> lines = six_lines(plan);
   SweepPart part(folder, 0, 1);
   std::this_thread::sleep_for(std::chrono::milliseconds(2100));
-  part.append(lines.at(0));  // as long after the beginning as two intervals
+  part.append(lines.at(0));  // two intervals after the start
   part.append(lines.at(1));
   part.append(lines.at(2));
   EXPECT_EQ(read_file(folder + "/part-0-0.jsonl"), lines.at(0));
@@ -243,20 +243,21 @@ TEST(SweepStore, WhatCouldNotBeWrittenOnceIsWrittenLater) {
 TEST(SweepResults, BestAndHowSurely) {
   const SweepPlan plan = plan_of_six();
   std::map<int, std::string> lines = six_lines(plan);
-  // Replicas differ by 0.2, the points by 0.05 in each: a difference without any doubt.
+  // Replicas differ by 0.2, but the points by 0.05 in each replica, so that the difference is
+  // certain.
   const Json best = sweep_results(plan.sweep, lines).document.at("best");
   EXPECT_EQ(best.at("index"), 4);
   EXPECT_EQ(best.at("runner_up").at("index"), 3);
   for (const char* part : {"mean", "low", "high"}) {
     EXPECT_NEAR(best.at("runner_up").at("difference").at(part).get<double>(), 0.05, 1e-12);
   }
-  // Half the goodput at three times the speed does more.
+  // Half of the goodput at three times the speed makes more progress.
   lines[1] = point_line(plan.sweep, plan.cases[1], point_of(plan.cases[1], 300, {0.35, 0.45}));
   const Json faster = sweep_results(plan.sweep, lines).document.at("best");
   EXPECT_EQ(faster.at("index"), 1);
   EXPECT_NEAR(faster.at("runner_up").at("difference").at("mean").get<double>(), 0.4 - 0.8 / 3,
               1e-12);
-  // What is less is the goodput of equal iterations, of others what gets done.
+  // With equal iterations the difference is in goodput, otherwise in progress.
   EXPECT_EQ(best.at("runner_up").at("by"), "goodput");
   EXPECT_EQ(faster.at("runner_up").at("by"), "progress");
   EXPECT_NE(runner_up_text(best.at("runner_up")).find("points less goodput under"),
@@ -356,7 +357,8 @@ TEST(SweepResults, NamesAreQuotedAndIndicesJoined) {
   EXPECT_EQ(ranges_text({3, 7, 8, 9, 12}), "3, 7-9, 12");
 }
 
-// Failures are not chosen: the best point of each of their values, not the one with the fewest.
+// Nobody chooses a failure rate: each of its values has a best point, instead of the rate with the
+// fewest failures.
 TEST(SweepResults, BestAtEachFailureRate) {
   SweepPlan plan = plan_of_six();
   EXPECT_TRUE(sweep_results(plan.sweep, six_lines(plan)).document.at("best_by").empty());

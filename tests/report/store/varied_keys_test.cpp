@@ -5,7 +5,8 @@
 namespace windtunnel {
 namespace {
 
-// In base units; a whole number may be written as one, an interval is of times or of iterations.
+// Numbers are in base units. A whole number may be written as a quantity, and an interval may be a
+// time or a number of iterations.
 TEST(VariedKeys, AreNumbersWhereAllValuesAreOfOneDimension) {
   const auto values = [](const std::string& key, const std::vector<std::string>& texts) {
     const auto numbers = numbers_of({key, texts});

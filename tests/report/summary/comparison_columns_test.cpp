@@ -24,7 +24,7 @@ constexpr const char* kExperts =
     "cluster: {nodes: 4, node: dgx-h100}\nlayout: {tp: 1, pp: 2, cp: 2, ep: 4}\n"
     "batch: {global: 16, micro: 1}\n";
 
-// "1.23 s", "45.6 ms"; nothing is 0.
+// Parses texts such as "1.23 s" and "45.6 ms"; an empty text is 0.
 double seconds_of(const std::string& text) {
   if (text.empty()) return 0;
   double value = 0;
@@ -37,7 +37,8 @@ double seconds_of(const std::string& text) {
   return 1e-6 * value;
 }
 
-// Of each row all but the first and the last cell add up to the last, to the printed digits.
+// In each row the cells between the first and the last one add up to the last, to the printed
+// digits.
 void expect_sums(const TextTable& table) {
   ASSERT_FALSE(table.rows.empty());
   for (const auto& row : table.rows) {
@@ -60,7 +61,7 @@ TEST(StepParts, AddUpToTheStepWithExpertsAndContextToo) {
       comparison.points.push_back({{{"schedule", schedule}}, simulate(the_case), ""});
       const auto ranks = rank_section(*comparison.points.back().record, 64);
       ASSERT_TRUE(ranks.has_value());
-      EXPECT_EQ(ranks->table.rows.size(), 2u);  // a class per pipeline rank
+      EXPECT_EQ(ranks->table.rows.size(), 2u);  // one per pipeline rank
       expect_sums(ranks->table);
     }
   }
@@ -97,7 +98,7 @@ TEST(MfuColumns, BothCountsWhereAnyRecordHasTwo) {
   EXPECT_EQ(iteration_columns(comparison).size(), before + 1);
 }
 
-// In one row: the value of the usual count, and the other one behind its range.
+// One row has the MFU by the usual count, and the other count behind its range.
 TEST(MfuRow, HasBothCountsWhereTheyDiffer) {
   const auto detail = [](const Record& record) {
     std::string text;

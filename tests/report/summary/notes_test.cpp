@@ -75,7 +75,7 @@ TEST(Notes, ARunSaysThemAsWell) {
   EXPECT_TRUE(run_document(sample_record(), false).at("notes").empty());
 }
 
-// Of two points with unlike means, but trials that do not tell them apart, compare says so.
+// If two means differ but the trials cannot tell the points apart, compare must say so.
 TEST(Comparison, SaysWhatTrialsDoNotTellApart) {
   const auto chance = [](const std::vector<double>& first, const std::vector<double>& second) {
     Comparison comparison = two_points();

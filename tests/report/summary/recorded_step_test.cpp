@@ -1,4 +1,4 @@
-// What is said of a trace that does not end at the step time.
+// The explanation that is printed for a trace that does not end at the step time.
 #include "report/summary/recorded_step.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// A row of a section by its label, for tests of sections.
+// Finds a row of a section by its label, for tests of sections.
 #pragma once
 
 #include <algorithm>

@@ -8,7 +8,7 @@ namespace windtunnel {
 namespace {
 
 TEST(JsonText, OnlyAnObjectIsADocument) {
-  EXPECT_EQ(parse_json("{\"b\": 1, \"a\": 2}", "r.json").begin().key(), "b");  // as written
+  EXPECT_EQ(parse_json("{\"b\": 1, \"a\": 2}", "r.json").begin().key(), "b");  // keeps the order
   for (const std::string text : {"", "{\"a\": ", "[1]", "3"}) {
     EXPECT_EQ(error_of([&] { parse_json(text, "r.json"); }),
               "r.json: the file is not a JSON object; it is damaged or cut off");
@@ -31,7 +31,7 @@ TEST(JsonText, FaultsAreToldInPlainWords) {
             "number instead of an object or a list");
 }
 
-// RFC 3629: 0xff stands in no UTF-8 text; U+FFFD replaces it.
+// By RFC 3629 no UTF-8 text contains 0xff; U+FFFD replaces it.
 TEST(JsonText, EndsInANewlineAndIsUtf8) {
   EXPECT_EQ(json_text({{"a", 1}}, -1), "{\"a\":1}\n");
   EXPECT_EQ(json_text({{"a", 1}}), "{\n  \"a\": 1\n}\n");

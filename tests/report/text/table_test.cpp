@@ -23,7 +23,7 @@ TEST(Table, ColumnsAreAlignedByCharacters) {
   EXPECT_THROW(table_text({{{"a"}, {"b"}, {"c"}}, {{"1", "2"}}}), InternalError);
 }
 
-// A line of its own sets no column's width and is not cut into groups of columns.
+// A full-width line sets no column's width and is not cut into groups of columns.
 TEST(Table, LinesStandBetweenRows) {
   const TextTable table{
       {{"family"}, {"blind rows", Align::right, "blind"}, {.title = "what", .most = 5}},
@@ -37,7 +37,7 @@ TEST(Table, LinesStandBetweenRows) {
   EXPECT_EQ(table_text(table, 10), text);
 }
 
-// A cell may come from a file, and a terminal obeys what it is shown.
+// A cell may come from a file, and a terminal would obey its control characters.
 TEST(Table, ControlCharactersAreShown) {
   const TextTable table{{{"machine"}, {"ratio"}}, {{"a\x1b[2J\nb", "1.0"}, {"node", "0.9"}}};
   EXPECT_EQ(table_text(table),
@@ -58,7 +58,7 @@ TEST(Table, WordsAreWrappedInsideOfTheirColumn) {
   EXPECT_EQ(table_text(table, 62), table_text(table)) << "it fits";
 }
 
-// A key is one word, which is read and typed as a whole.
+// A key is read and typed as a whole, so that it is not broken.
 TEST(Table, KeysAreNotCutWhileOtherColumnsCanStandBelow) {
   const TextTable table{
       {{"failures.0.rate"}, {"time to train", Align::right}, {"goodput", Align::right}},
@@ -92,7 +92,7 @@ std::string without_blanks(std::string text) {
   return text;
 }
 
-// Of any table at any width: no line is longer, and nothing is lost.
+// At any width no line of a table is longer, and no text is lost.
 TEST(Table, FitsAnyWidth) {
   std::mt19937 random(7);
   const auto below = [&](unsigned most) { return static_cast<int>(random() % most); };

@@ -24,7 +24,7 @@ std::string text_at(const DocumentNode& row, const std::string& key) {
   return node == nullptr ? "" : node->text;
 }
 
-// The text is "16 x dgx-h100", or names the node alone.
+// Parses a text such as "16 x dgx-h100", or only the node's name.
 Overrides machine_of(const std::string& cluster) {
   if (cluster.empty()) return {};
   const std::size_t times = cluster.find(" x ");

@@ -1,4 +1,4 @@
-// The rows of expected.yaml: which files a test imports, how, and what must come out.
+// The rows of expected.yaml: which files a test imports, how, and with which result.
 #pragma once
 
 #include <iosfwd>
@@ -16,7 +16,7 @@ extern const std::string kImportTests;
 
 struct PublishedStep {
   double seconds = 0;
-  std::string family;  // a source of rows in docs/results/validation.md or a page beside it
+  std::string family;  // a source of rows in docs/results/validation.md or a similar page
 };
 
 struct ImportRow {

@@ -62,7 +62,7 @@ TEST(Import, ARowReadsEachFile) {
   for (const ImportRow& row : import_rows()) read.insert(row.files.begin(), row.files.end());
   for (const auto& entry : fs::recursive_directory_iterator(kImportTests + "files")) {
     const std::string path = fs::relative(entry.path(), kImportTests + "files");
-    const bool named = path == "trl/zero3.yaml";  // by the script beside it
+    const bool named = path == "trl/zero3.yaml";  // the script beside it names this file
     EXPECT_TRUE(!entry.is_regular_file() || named || read.contains(path)) << path;
   }
 }
@@ -91,7 +91,7 @@ class ImportFolder : public testing::Test {
     fs::create_directories((folder_ / name).parent_path());
     std::ofstream(path(name)) << text;
   }
-  // The text of the refusal, with the file's folder cut off.
+  // The message of the refusal, without the file's folder.
   std::string refusal(const std::string& name, const std::string& text,
                       const Overrides& set = {{"cluster.node", "dgx-h100"}},
                       const std::string& kind = "") const {
@@ -121,7 +121,7 @@ TEST_F(ImportFolder, NamesWhatNoFileSays) {
   EXPECT_EQ(refusal("run.sh", alone),
             "run.sh: does not say how many nodes it uses; state it, for example with --cluster '1 "
             "x dgx-h100'");
-  // Commands that take such a file in the place of a scenario have --set alone.
+  // Commands that take such a file instead of a scenario have only --set for the machine.
   const auto as_scenario_of = [](const std::string& text, const Overrides& set) {
     return error_of([&] { as_scenario({.file = "run.sh", .text = text, .set = set}); });
   };
@@ -159,9 +159,10 @@ TEST_F(ImportFolder, NamesThePlaceOfWhatCannotBe) {
             "cut into chunks of 3");
   EXPECT_EQ(refusal("run.sh", with("--recompute-granularity most")),
             "run.sh:3:27: recompute_granularity: 'most' is none of full, selective");
-  EXPECT_EQ(refusal("run.sh", with("--global-batch-size 63")),
-            "run.sh:3:23: global_batch_size: batch.global 63 does not divide by batch.micro 1 x dp "
-            "16 = 16");
+  EXPECT_EQ(
+      refusal("run.sh", with("--global-batch-size 63")),
+      "run.sh:3:23: global_batch_size: batch.global 63 is not a multiple of batch.micro 1 x dp "
+      "16 = 16");
   EXPECT_EQ(refusal("run.sh", with("--tensor-model-parallel-size 1.5")),
             "run.sh:3:32: tensor_model_parallel_size: '1.5' is not a whole number");
   EXPECT_THAT(refusal("run.yaml",
@@ -236,7 +237,7 @@ TEST_F(ImportFolder, FindsANamedFileBelowAFolderAboveTheOneThatNamesIt) {
   EXPECT_THAT(import_scenario(request).text, testing::HasSubstr("sharding: zero2"));
 }
 
-// The axis of -1 in MaxText's mesh takes the rest, inside of a slice and between slices.
+// In MaxText's mesh an axis of -1 takes what the others leave, inside a slice and between slices.
 TEST_F(ImportFolder, AnAxisOfMinusOneTakesWhatTheOthersLeave) {
   const Overrides nodes = {{"cluster.node", "dgx-h100"}, {"cluster.nodes", "4"}};
   const auto imported = [&](const std::string& axes) {
@@ -292,8 +293,8 @@ TEST_F(ImportFolder, ReadsTheFilesThatAFileExtends) {
                        .kind = "",
                        .set = {{"cluster.node", "mi355x"}, {"cluster.nodes", "1"}}})
           .text;
-  EXPECT_THAT(text, testing::HasSubstr("micro: 1"));     // its own
-  EXPECT_THAT(text, testing::HasSubstr("global: 128"));  // the other file's
+  EXPECT_THAT(text, testing::HasSubstr("micro: 1"));  // stated in this file
+  EXPECT_THAT(text, testing::HasSubstr("global: 128"));  // stated in the other file
 }
 
 TEST_F(ImportFolder, NamesTheFileThatIsNotHereAndMaySayIt) {
@@ -320,7 +321,7 @@ TEST_F(ImportFolder, LeavesOutTheScheduleOfAPipelineThatIsNotThere) {
   EXPECT_NO_THROW(check_imported(imported));
 }
 
-// What becomes of the offload that a file states, by its sharding.
+// Which offload of a file is imported depends on its sharding.
 TEST_F(ImportFolder, KeepsTheOffloadThatAProgramWouldDo) {
   const std::string deepspeed =
       "train_batch_size: 64\ntrain_micro_batch_size_per_gpu: 4\nbf16: {enabled: true}\n"
@@ -419,7 +420,8 @@ TEST_F(ImportFolder, NamesThePlaceOfDamage) {
 
 // --- Damage ---
 
-// The first value of a setting that every program needs, in a script behind its dashes.
+// Matches the first value of a setting that every program needs; in a script it stands behind
+// dashes.
 std::regex first_number(bool script) {
   const std::string names =
       "(?:tensor[-_](?:model[-_])?parallel[-_](?:size|degree)|micro[-_]batch[-_]size|tp_size|"
@@ -429,7 +431,7 @@ std::regex first_number(bool script) {
   return std::regex(R"(([^\w.])" + names + R"("?\s*[:=]\s*)[$\w{}]+)");
 }
 
-// `alone`: no other file says what this one does.
+// `alone`: no other file states the same settings.
 std::vector<std::string> damaged(const std::string& name, const std::string& text, bool alone) {
   std::vector<std::string> texts;
   const bool json = name.ends_with(".json");

@@ -1,5 +1,5 @@
-// Jobs written as configurations of training programs: what is imported again is the same job, and
-// what is not is named.
+// Jobs that are written as configurations of training programs: imported again they must be the
+// same job, and settings that cannot be written must be named.
 #include "scenarios/language/imports/launch.hpp"
 
 #include <fmt/format.h>
@@ -68,7 +68,7 @@ std::vector<LaunchRow> launch_rows() {
        "deepspeed",
        job("llama3-8b", 4, "deepspeed", zero),
        {"model", "batch.sequence"}},
-      // Stated against what the software makes of it.
+      // The job states the opposite of what the software would do.
       {"MegatronWithoutDropout",
        "megatron",
        job("{base: llama3-8b, dropout: false}", 4, "megatron-lm", dense),
@@ -109,7 +109,7 @@ TEST_P(LaunchedJob, ComesBackAsTheSameJob) {
   EXPECT_EQ(unsaid, row.unsaid);
 }
 
-// Here the import says so, and not the launch.
+// Here the import reports unknown settings, and not the launch.
 TEST_P(LaunchedJob, IsReadWithoutAnUnknownSetting) {
   const LaunchRow& row = GetParam();
   const Launch launch = launch_of({.file = "job.yaml", .text = row.scenario}, row.program);
@@ -142,7 +142,7 @@ TEST(Launch, NamesWhatTheProgramCannotSay) {
   EXPECT_EQ(unsaid.at("schedule.name").launched, "1f1b");
 }
 
-// Without its stages such a job cannot be: they are named, with the reason.
+// Without its stages such a job is impossible: they are named, with the reason.
 TEST(Launch, NamesWhatTheJobCannotDoWithout) {
   const std::string scenario =
       job("llama3-405b", 16, "megatron-lm",
@@ -172,7 +172,7 @@ TEST(Launch, WritesWhatTheProgramTakes) {
   EXPECT_THAT(json.text, testing::HasSubstr("\"stage\": 3"));
 }
 
-// What Megatron-LM's scripts have off, and Megatron-Core's plans count on.
+// These settings are off in Megatron-LM's scripts, and Megatron-Core's plans rely on them.
 TEST(Launch, AsksForWhatThePlansSoftwareHas) {
   EXPECT_EQ(launch_software("megatron"), "megatron");
   const LaunchRow row = launch_row("MegatronOverlapped");
@@ -186,7 +186,7 @@ TEST(Launch, AsksForWhatThePlansSoftwareHas) {
   EXPECT_THAT(without.text, testing::Not(testing::HasSubstr("--overlap"))) << without.text;
 }
 
-// Megatron-LM asserts that positions reach as far as sequences.
+// Megatron-LM requires that positions reach as far as sequences.
 TEST(Launch, PositionsReachAsFarAsSequences) {
   const std::string longer = job("qwen3-32b", 4, "megatron-lm",
                                  "layout: {tp: 8, sharding: zero1, sequence_parallel: true}\n"
@@ -201,7 +201,7 @@ TEST(Launch, PositionsReachAsFarAsSequences) {
   EXPECT_THAT(within.text, testing::HasSubstr("--max-position-embeddings 32768"));
 }
 
-// Layers by letters are another program's.
+// Layers that are given by letters need another program of Megatron-LM.
 TEST(Launch, HybridModelsAreStartedByTheirProgram) {
   for (const LaunchRow& row : launch_rows()) {
     if (row.name != "MegatronHybrid") continue;
@@ -211,7 +211,7 @@ TEST(Launch, HybridModelsAreStartedByTheirProgram) {
   }
 }
 
-// torchtitan reads the option as a text; a number is refused there.
+// torchtitan reads the option as a text, and refuses a number.
 TEST(Launch, KeepsTheQuotesOfATextThatLooksLikeANumber) {
   const std::string every_second = job("llama3-8b", 8, "torchtitan",
                                        "layout: {sharding: zero3}\n"

@@ -1,4 +1,5 @@
-// Names with values and places, of each form in which training programs are configured.
+// Settings as names with values and places, from each form in which training programs are
+// configured.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -82,7 +83,7 @@ TEST(ScriptSettings, BranchesThatTheScriptDecides) {
       of_script("N=4\nif [ $N -gt 8 ]; then run --a 1; fi\nif [ $N -le 4 ]; then run --b 2; fi"),
       "b=2");
   EXPECT_EQ(of_script("Z=\nif [ -z \"$Z\" ]; then run --a 1; else run --b 2; fi"), "a=1");
-  // What only a run can tell counts with all its branches.
+  // If only a run can decide a condition, the settings of all branches count.
   EXPECT_EQ(of_script("if [ -f x ]; then run --a 1; else run --b 2; fi"), "a=1; b=2");
   EXPECT_EQ(of_script("if [ \"$1\" == \"\" ]; then A=3; fi\nrun --a $A"), "a=3");
   EXPECT_EQ(
@@ -94,7 +95,7 @@ TEST(ScriptSettings, BranchesThatTheScriptDecides) {
 
 TEST(ScriptSettings, TextsOfFilesAreNoCommands) {
   EXPECT_EQ(of_script("cat <<EOT > ds.json\n{\"a b\": --x}\nrun --y 1\nEOT\nrun --a 1"), "a=1");
-  EXPECT_EQ(of_script("cat <<EOT\nrun --a 1"), "a=1");  // it does not end
+  EXPECT_EQ(of_script("cat <<EOT\nrun --a 1"), "a=1");  // the here-document does not end
 }
 
 TEST(ScriptSettings, DirectivesOfSlurm) {

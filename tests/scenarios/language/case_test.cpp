@@ -55,7 +55,7 @@ TEST(Case, Llama3MachineAndLayout) {
   EXPECT_NEAR(job.model.parameters(), 405.8e9, 0.1e9);  // arXiv 2407.21783: 405B
 }
 
-// What a schedule takes where the scenario says nothing.
+// Schedules take default numbers where the scenario states none.
 TEST(Case, SchedulesHaveUsualNumbers) {
   const auto with = [](const std::string& schedule) {
     return example("gpt3-175b-schedules.yaml", {{"schedule", schedule}}).job;
@@ -64,7 +64,7 @@ TEST(Case, SchedulesHaveUsualNumbers) {
   EXPECT_EQ(with("seq1f1b").schedule.slices, 4);
   EXPECT_EQ(with("{name: seq1f1b, slices: 2}").schedule.slices, 2);
   EXPECT_EQ(with("zb-v").layout.vpp, 2);
-  // zb-auto takes the memory that the GPU has left, which is more than 1f1b's, and fits.
+  // zb-auto takes the memory that is left on the GPU, which is more than 1f1b's, and the job fits.
   const Job job = with("zb-auto");
   const PreparedIteration prepared = prepare_iteration(job);
   EXPECT_EQ(gpu_memory_excess(prepared.memory, job), "");
@@ -90,7 +90,7 @@ TEST(Case, Llama3FailuresAreThePublishedCounts) {
   EXPECT_DOUBLE_EQ(job.failures[0].weibull_shape, 0.7);
   EXPECT_EQ(job.failures[0].repair.empirical_s.size(), 584u);
   EXPECT_DOUBLE_EQ(job.failures[1].detect_s, 30);
-  EXPECT_LT(job.failures[0].detect_s, 0);  // recovery.detect
+  EXPECT_LT(job.failures[0].detect_s, 0);  // not stated: recovery.detect
 }
 
 TEST(Case, Llama3Protection) {
@@ -109,7 +109,7 @@ TEST(Case, Llama3Protection) {
   EXPECT_DOUBLE_EQ(job.tokens, 15.6e12);
   EXPECT_DOUBLE_EQ(job.price_usd_per_gpu_s, 2 / 3600.0);
   EXPECT_EQ(job.campaign.trials, 100);
-  EXPECT_EQ(job.failure_origin, Origin::assumed);  // the Weibull shape is
+  EXPECT_EQ(job.failure_origin, Origin::assumed);  // that of the Weibull shape
 }
 
 TEST(Case, DefaultsFollowFromOtherValues) {
@@ -119,7 +119,7 @@ TEST(Case, DefaultsFollowFromOtherValues) {
   EXPECT_EQ(value_at(result, "layout.dp").value, "8");
   EXPECT_EQ(result.job.batch.sequence, 2048);
   EXPECT_EQ(result.job.batch.micro, 1);
-  EXPECT_EQ(result.job.calibration.name, "a100-published");  // auto: fitted on this GPU
+  EXPECT_EQ(result.job.calibration.name, "a100-published");  // auto: it is fitted to this GPU
   EXPECT_EQ(result.job.failure_origin, Origin::published);
   EXPECT_EQ(result.job.recovery_origin, Origin::assumed);
   EXPECT_EQ(example("small.yaml", {{"cluster.node", "hl-325"}}).job.calibration.name, "generic");
@@ -153,7 +153,7 @@ TEST(Case, APartOfAModelNeedsTheNumberThatSwitchesItOn) {
   EXPECT_EQ(message({{"model", "mixtral-8x7b"}, {"model.moe.experts", "0"}}), "no error");
 }
 
-// Of studies, which work on a job whose text was read before.
+// A study may find a fault after the scenario has been read, and the message still has a place.
 TEST(Case, FaultsThatAreFoundLaterHaveAPlaceToo) {
   const auto message = [](const Case& of, auto... keys) {
     return error_of(
@@ -172,7 +172,7 @@ TEST(Case, FaultsThatAreFoundLaterHaveAPlaceToo) {
   EXPECT_EQ(message(Case{}, "layout.tp"), "does not do");
 }
 
-// Keys without a default of their own, with what the job came to.
+// Keys without a fixed default are explained by the value that the job took.
 TEST(Case, KeysThatAreLeftOpenAreExplained) {
   const auto expect = [](const Overrides& overrides, const std::string& key,
                          const std::string& text) {
@@ -188,7 +188,7 @@ TEST(Case, KeysThatAreLeftOpenAreExplained) {
   expect({{"batch.lengths", "{median: 2000}"}, {"layout.pp", "1"}}, "batch.lengths.sigma", "1");
   expect({}, "failures.0.detect", "1 min");
   const Case plain = example("small.yaml");
-  // What the job has no use for is not.
+  // Keys that the job does not use are not explained.
   EXPECT_EQ(std::ranges::count(plain.values, "schedule.group", &ResolvedValue::key), 0);
   EXPECT_EQ(std::ranges::count(plain.values, "layout.weight_ranks", &ResolvedValue::key), 0);
   EXPECT_EQ(std::ranges::count(plain.values, "communication.compressor.rank", &ResolvedValue::key),
@@ -221,7 +221,7 @@ TEST(Case, AScheduleFromAFileIsReadBesideTheScenario) {
   const auto write = [&](const std::string& name, const std::string& text) {
     std::ofstream(folder + "/" + name, std::ios::binary) << text;
   };
-  // small.yaml has 2 pipeline ranks; here with 2 micro-batches.
+  // small.yaml is run with 2 pipeline ranks and 2 micro-batches.
   const Overrides two = {{"layout.pp", "2"},
                          {"batch", "{global: 2, micro: 1}"},
                          {"layout.dp", "1"},
@@ -242,7 +242,7 @@ TEST(Case, AScheduleFromAFileIsReadBesideTheScenario) {
   ASSERT_EQ(good.files.size(), 1u);
   EXPECT_EQ(good.files[0].name, "good.csv");
   write("good.csv", "0F0,0F1,,0B1,,0B0\r\n,1F0,1F1,1B1,1B0\r\n");
-  EXPECT_NE(load("{file: good.csv}").key, good.key);  // it changed under its name
+  EXPECT_NE(load("{file: good.csv}").key, good.key);  // the file has changed
 
   const auto message = [&](const std::string& schedule) {
     return error_of([&] { load(schedule); });
@@ -288,7 +288,7 @@ TEST(Case, TheScenarioChoosesHowCollectivesRun) {
       example("small.yaml",
               {{key, "{all_reduce: tree, reduce_scatter: {protocol: ll}, all_gather: auto}"}});
   const std::vector<CollectiveRule>& rules = result.job.communication.collectives;
-  ASSERT_EQ(rules.size(), 2u);  // auto is what happens anyway
+  ASSERT_EQ(rules.size(), 2u);  // auto adds no rule
   EXPECT_EQ(rules[0].kind, CollectiveKind::all_reduce);
   EXPECT_EQ(rules[0].algorithm, CollectiveAlgorithm::tree);
   EXPECT_EQ(rules[0].protocol, Protocol::automatic);
@@ -310,7 +310,7 @@ TEST(Case, TheScenarioChoosesHowCollectivesOfAnAxisRun) {
   EXPECT_EQ(rules[1].algorithm, CollectiveAlgorithm::tree);
 }
 
-// The algorithm is none of the kind's, or none for groups of the job.
+// An algorithm is refused if its kind lacks it, or if it cannot run on the job's groups.
 TEST(Case, CollectivesThatCannotRunAreRefused) {
   const auto refused = [](const std::string& collectives) {
     return error_of([&] { example("small.yaml", {{"communication.collectives", collectives}}); });
@@ -378,7 +378,8 @@ TEST(Case, KeyDependsOnValuesAlone) {
   }
 }
 
-// By NCCL's model of the machine unless the scenario asks for the calibration's five constants.
+// Collectives follow NCCL's model of the machine, unless the scenario requests the calibration's
+// five constants.
 TEST(Case, CollectivesByNcclsLawUnlessConstantsAreAskedFor) {
   const Case result = example("small.yaml");
   const InterconnectLaw& law = result.job.calibration.network;
@@ -398,8 +399,8 @@ TEST(Case, CollectivesByNcclsLawUnlessConstantsAreAskedFor) {
   EXPECT_NE(slingshot.job.calibration.network.net_share.value, law.net_share.value);
 }
 
-// Constants stay where they were fitted on the machine, and where another library than NCCL runs;
-// the scenario's reader is told.
+// Constants are kept if they were fitted on the machine, or if another library than NCCL runs; a
+// note says so.
 TEST(Case, ConstantsThatNcclsLawDoesNotReplace) {
   const auto note_of = [](const Case& read) {
     EXPECT_FALSE(read.job.calibration.network.stated);
@@ -423,7 +424,7 @@ TEST(Case, ConstantsThatNcclsLawDoesNotReplace) {
             std::string::npos);
 }
 
-// A calibration's own law stands, and belongs to the case.
+// A calibration's own law is kept, and is part of the case's identity.
 TEST(Case, ALawOfACalibrationIsUsed) {
   const std::string folder =
       fmt::format("{}case_test_law_{}", ::testing::TempDir(), static_cast<int>(getpid()));
@@ -449,7 +450,7 @@ TEST(Case, ALawOfACalibrationIsUsed) {
   std::filesystem::remove_all(folder);
 }
 
-// Fitted constants beside the scenario that asks for them, wherever the program is started.
+// A calibration file beside the scenario is found, wherever the program is started.
 TEST(Case, CalibrationOfAFileBesideTheScenario) {
   const std::string folder = std::string(::testing::TempDir()) + "case_test_calibration";
   std::filesystem::create_directories(folder + "/fits");
@@ -480,7 +481,7 @@ TEST(Case, NewPartsOfAModelAndTheSoftware) {
       "layout: {ep: 8, sharding: zero3, shard_ranks: 4}\n"
       "software: {fusion: none, gradients: bf16, cuda_graphs: true}\n";
   const Case result = parse_case(text, "a.yaml");
-  EXPECT_EQ(result.job.model.moe.experts, 8);  // the base's
+  EXPECT_EQ(result.job.model.moe.experts, 8);  // from the base
   EXPECT_EQ(result.job.model.moe.per_token, 3);
   EXPECT_DOUBLE_EQ(result.job.model.moe.imbalance, 1.5);
   EXPECT_EQ(result.job.model.head_dim(), 64);

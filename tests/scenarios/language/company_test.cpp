@@ -32,7 +32,7 @@ class CompanyText : public testing::Test {
     std::ofstream(folder_ + "/" + name) << text;
   }
 
-  // With another text in place of a part.
+  // The text of a job, in which `other` replaces `part`.
   static std::string job(const std::string& name, const std::string& part = "",
                          const std::string& other = "") {
     std::string text = kJob;
@@ -50,7 +50,7 @@ class CompanyText : public testing::Test {
     return resolve_company({.file = folder_ + "/c.yaml", .text = text, .set = set});
   }
 
-  // Without the folder, in which the files are.
+  // Returns the message without the path of the folder.
   std::string message(const std::string& text, const Overrides& set = {}) const {
     std::string what = error_of([&] { resolve(text, set); });
     for (size_t at = what.find(folder_); at != std::string::npos; at = what.find(folder_)) {
@@ -65,7 +65,7 @@ class CompanyText : public testing::Test {
 constexpr const char* kPools =
     "{pools: [{name: new, nodes: 4, node: dgx-h100}, {name: old, nodes: 4, node: dgx-a100}]}";
 
-// Of two nodes, with more of its layout.
+// A job on two nodes; `layout` adds keys to its layout.
 std::string pool_job(const std::string& name, const std::string& layout = "") {
   return "name: " + name +
          "\nmodel: {layers: 4, hidden: 1024, heads: 16, vocabulary: 32000, sequence: 1024}\n"
@@ -95,7 +95,7 @@ TEST_F(CompanyText, JobsStandOnPools) {
   EXPECT_EQ(places("packed", ", order: [tp, dp]", ""), (Places{{0, 1}, {2, 3}}));
 }
 
-// What its nodes have in common is that of the pools that it stands on.
+// The shared properties of a job's nodes are those of its own pools only.
 TEST_F(CompanyText, AJobOnOnePoolKnowsNoOther) {
   write("a.yaml", pool_job("a", ", place: {dp: [new]}"));
   write("b.yaml", pool_job("b", ", place: {dp: [old]}"));
@@ -130,7 +130,7 @@ TEST_F(CompanyText, PoolsThatAreTooSmall) {
       "b.yaml:3:10: cluster has no 'nodes'; add e.g. 'nodes: 8', the number that the job uses");
 }
 
-// Groups of several kinds have one law on one fabric.
+// Groups that span several pools share one law of the network.
 TEST_F(CompanyText, JobsOfTwoMixesOfPools) {
   const std::string three =
       "{pools: [{name: new, nodes: 2, node: dgx-h100}, {name: old, nodes: 2, node: dgx-a100}, "

@@ -17,7 +17,8 @@ Case every_key(const Overrides& set = {}) {
   return parse_case(text, "every_key.yaml", set);
 }
 
-// With another value of the key; none where the rest of the scenario allows none of those tried.
+// Returns the case with another value of the key, or nothing if the scenario accepts none of the
+// values tried.
 std::optional<Case> with_another(const ResolvedValue& value) {
   const Field& field = *find_field(value.key);
   std::vector<std::string> others = names_of(field);
@@ -86,7 +87,7 @@ TEST(Identity, OfATableIsWhatItIsMadeOf) {
   EXPECT_FALSE(same("calibration", "generic"));
 }
 
-// What the scenario leaves open, written out as it was resolved.
+// Keys that the scenario leaves open are written out with their resolved values.
 TEST(Identity, IsTheSameWhereADefaultIsWrittenOut) {
   const auto same = [](const Overrides& base, const std::string& key, const std::string& value) {
     const Case open = load_case(source_path("scenarios/small.yaml"), base);
@@ -96,7 +97,7 @@ TEST(Identity, IsTheSameWhereADefaultIsWrittenOut) {
     EXPECT_EQ(open.key, written.key) << key << "=" << value;
     EXPECT_EQ(open.table, written.table) << key << "=" << value;
   };
-  // Of the library and of other values.
+  // These defaults come from the library and from other values.
   for (const auto& [key, value] : Overrides{{"layout.dp", "4"},
                                             {"layout.vpp", "1"},
                                             {"layout.shard_ranks", "4"},
@@ -119,7 +120,7 @@ TEST(Identity, IsTheSameWhereADefaultIsWrittenOut) {
   const Overrides of_library = {{"origins", "{cluster.node: 'spec: NVIDIA'}"},
                                 {"cluster.node.nvlink", "450 GB/s"}};
   same(of_library, "cluster.node.nic", "400 Gb/s");
-  // Of optional keys that the member's initialiser, a library row or a rule decides.
+  // These optional keys are set by the member's initialiser, a library row or a rule.
   same({{"schedule", "seq1f1b"}}, "schedule.slices", "4");
   same({{"schedule", "interleaved-1f1b"}}, "schedule.group", "2");
   same({{"communication.compressor", "powersgd"}, {"layout.sharding", "none"}},
@@ -132,7 +133,7 @@ TEST(Identity, IsTheSameWhereADefaultIsWrittenOut) {
   same({{"layout.sharding", "zero3"}}, "layout.weight_ranks", "4");
 }
 
-// Results name the origins of these numbers.
+// Results name the origins of these numbers, so that origins are part of the identity.
 TEST(Identity, IsOfTheOriginsThatResultsName) {
   const auto with = [](const Overrides& set) {
     return load_case(source_path("scenarios/small.yaml"), set);
@@ -149,7 +150,7 @@ TEST(Identity, IsOfTheOriginsThatResultsName) {
   EXPECT_EQ(failures("spec").table, failures("measured").table);
 }
 
-// The file says where its numbers come from.
+// The file states the origin of its numbers.
 TEST(Identity, IsOfTheOriginOfATrace) {
   const std::string folder = testing::TempDir() + "identity_test_origin";
   std::filesystem::create_directories(folder);
@@ -163,7 +164,7 @@ TEST(Identity, IsOfTheOriginOfATrace) {
   std::filesystem::remove_all(folder);
 }
 
-// A file may change under its name: what is read of it counts.
+// A file may change while its name stays: its content is part of the identity.
 TEST(Identity, IsOfWhatStandsInNamedFiles) {
   const std::string text =
       "name: a\nmodel: llama3-8b\ncluster: {nodes: 4, node: dgx-h100}\nlayout: {tp: 8, dp: 4}\n"
@@ -221,7 +222,7 @@ TEST(Identity, IsOfWhatStandsInNamedFiles) {
   std::filesystem::remove_all(folder);
 }
 
-// More digits than a value is printed with.
+// Numbers differ in more digits than are printed.
 TEST(Identity, IsOfExactNumbers) {
   const auto key = [](const std::string& bucket) {
     return every_key({{"communication.bucket", bucket}}).key;

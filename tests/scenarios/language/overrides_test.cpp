@@ -40,7 +40,7 @@ TEST(Overrides, SelectItemsOfLists) {
   }
 }
 
-// A trace has no rate, replicas have no interval: they are left out.
+// A trace has no rate and replicas have no interval, so that `*` skips these items.
 TEST(Overrides, AllItemsThatHaveTheKey) {
   const Case rates = llama({{"failures.0", "{class: node, arrivals: {trace: infinitehbd}}"},
                             {"failures.*.rate", "2 per node-day"}});
@@ -51,7 +51,7 @@ TEST(Overrides, AllItemsThatHaveTheKey) {
       {{"layout.sharding", "none"}, {"snapshots", "just-in-time"}, {"snapshots.*.every", "2 h"}});
   EXPECT_EQ(every.job.snapshots[0].every_s, 0);
   EXPECT_DOUBLE_EQ(every.job.snapshots[1].every_s, 7200);
-  // None has it: all get it.
+  // If no item states the key, all items get it.
   for (const SnapshotTier& tier : llama({{"snapshots.*.coordination", "2 s"}}).job.snapshots) {
     EXPECT_DOUBLE_EQ(tier.coordination_s, 2);
   }
@@ -79,7 +79,7 @@ TEST(Overrides, ANameThatTakesThePlaceOfMoreSaysSo) {
   EXPECT_EQ(
       notes_of({{"cluster.node.nic", "800 Gb/s"}, {"cluster.node", "dgx-h200"}}),
       "cluster.node: the name replaces the stated keys: nic; cluster.node.base would keep them\n");
-  // A name for a name, and a value that is written out, are what they say.
+  // Replacing a name by a name, or giving the full value, needs no note.
   EXPECT_EQ(
       notes_of({{"cluster.node", "dgx-h200"}, {"snapshots", "[{tier: storage, every: 2 h}]"}}), "");
   EXPECT_EQ(notes_of({{"snapshots", "sync"}, {"snapshots", "checkfreq"}}),
@@ -87,12 +87,12 @@ TEST(Overrides, ANameThatTakesThePlaceOfMoreSaysSo) {
 }
 
 TEST(Overrides, NullTakesAKeyAway) {
-  // The default holds again, as if the text said nothing.
+  // The default applies again, as if the text did not state the key.
   EXPECT_EQ(llama({{"recovery", "null"}}).job.recovery.spares, 0);
   EXPECT_EQ(llama({{"recovery.spares", "~"}}).job.recovery.spares, 0);
   EXPECT_DOUBLE_EQ(llama({{"recovery.spares", "null"}}).job.recovery.restart_s, 180);
   EXPECT_TRUE(llama({{"failures", "null"}, {"snapshots", "null"}}).job.snapshots.empty());
-  EXPECT_EQ(llama({{"recovery.hot_spares", "null"}}).key, llama().key);  // was not there
+  EXPECT_EQ(llama({{"recovery.hot_spares", "null"}}).key, llama().key);  // it was not stated
   EXPECT_TRUE(fails([] { llama({{"model", "null"}}); }, "the scenario has no 'model'"));
   EXPECT_TRUE(fails([] { llama({{"recovery", ""}}); }, "not nothing"));
 }

@@ -5,16 +5,16 @@
 namespace windtunnel {
 namespace {
 
-// The example of A. Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher
-// Summen", 1974: plain summation, and Kahan's, give 0.
+// This is the example of A. Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation
+// endlicher Summen", 1974: plain and Kahan summation both give 0.
 TEST(CompensatedSum, KeepsWhatALargeNumberHides) {
   CompensatedSum sum;
   for (const double value : {1.0, 1e100, 1.0, -1e100}) sum.add(value);
   EXPECT_EQ(sum.value(), 2);
 }
 
-// Ten iterations of 10 s, of which the last three are run again after a failure that cut an
-// eleventh at 4 s: 70 + 3 * 10 useful, 3 * 10 + 4 done in vain.
+// The job runs ten iterations of 10 s. A failure cuts an eleventh after 4 s and the last three are
+// run again: 70 + 3 * 10 s are useful, 3 * 10 + 4 s are lost.
 TEST(Account, WhatIsRunAgainIsLost) {
   CampaignInputs inputs;
   inputs.table.iteration_s = {10};
@@ -37,7 +37,7 @@ TEST(Account, WhatIsRunAgainIsLost) {
   EXPECT_DOUBLE_EQ(result.lost_s[static_cast<int>(Loss::redo)], 34);
   EXPECT_DOUBLE_EQ(result.lost_s[static_cast<int>(Loss::restart)], 30);
   EXPECT_EQ(result.iterations, 10);
-  EXPECT_THROW(account.close(10, 165, result), InternalError);  // a second is not accounted for
+  EXPECT_THROW(account.close(10, 165, result), InternalError);  // 1 s is missing
 }
 
 }  // namespace

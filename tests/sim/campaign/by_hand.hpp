@@ -1,4 +1,4 @@
-// Failures at given times, and accounts of campaigns that were worked out by hand.
+// Helpers give failures at stated times and compare accounts that were worked out by hand.
 #pragma once
 
 #include <gtest/gtest.h>

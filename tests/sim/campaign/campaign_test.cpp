@@ -1,4 +1,4 @@
-// The rules of a campaign, one by one, on accounts worked out by hand.
+// Tests check the rules of a campaign, one by one, on accounts worked out by hand.
 #include "sim/campaign/campaign.hpp"
 
 #include <gtest/gtest.h>
@@ -19,9 +19,9 @@ using by_hand::expect_account;
 using by_hand::traced;
 using Modes = ::testing::TestWithParam<CampaignMode>;
 
-// Iterations of 10 s; a copy to host memory every 2 iterations costs 1 s and is complete after 4,
-// one to storage every 4 costs 2 and is complete after 15. With `keeper` host memory survives the
-// trainer.
+// Iterations take 10 s. A copy to host memory every 2 iterations stalls for 1 s and is complete
+// after 4 s; one to storage every 4 iterations stalls for 2 s and is complete after 15 s. With
+// `keeper`, host memory survives a crash of the trainer.
 CampaignInputs two_tiers(bool keeper = true) {
   CampaignInputs inputs;
   const SnapshotTier host{.place = SnapshotPlace::host_memory,
@@ -36,7 +36,8 @@ CampaignInputs two_tiers(bool keeper = true) {
   return inputs;
 }
 
-// The same law, other draws: of many trials the means agree, and no trial is another's.
+// The failures follow the same law but are drawn anew: over many trials the means agree, and no
+// trial equals another.
 TEST(ToChooseBy, MeetsOtherFailuresOfTheSameLaw) {
   CampaignInputs inputs = two_tiers();
   FailureClass crash{.name = "crash", .kind = FailureKind::process};
@@ -60,13 +61,13 @@ TEST_P(Modes, EachClassOnceByHand) {
   inputs.failures[1].repair.fixed_s = 100;
   inputs.failures[1].detect_s = 7;
   const TrialResult result = run_trial(inputs, 0, GetParam());
-  // 0-41: iterations 0 1 2* 3 (* host: 11 s). 41-50: part of 4** (9 s cut), whose copy of state 4
-  // in host memory is complete at 45. Detect to 55, restart 30 + restore 3 to 88. 88-143: 4 5 6* 7
-  // 8** (14 s); the storage copy of state 8 is complete at 144. 143-150: part of 9 (7 s cut). The
-  // node is lost and host memory with it: back to 8, so the 10 s of iteration 8 are redone. Detect
-  // to 157, wait for the repair to 250, restart 30 + 20 to 300. 300-341: 8 9 10* 11. Planned stop
-  // at 341: 15 s to storage, restart 50 to 406. 406-426: 12 13. Iteration 14 would end at 437, so
-  // the account ends at 426.
+  // * marks a copy to host memory (11 s), ** one to both tiers (14 s). 0-41: iterations 0 1 2* 3.
+  // 41-50: part of 4** (9 s are cut), whose copy of state 4 in host memory is complete at 45.
+  // Detection to 55, restart 30 + restore 3 to 88. 88-143: 4 5 6* 7 8**; the storage copy of state
+  // 8 is complete at 144. 143-150: part of 9 (7 s are cut). The node is lost and host memory with
+  // it: back to 8, so the 10 s of iteration 8 are redone. Detection to 157, wait for the repair to
+  // 250, restart 30 + 20 to 300. 300-341: 8 9 10* 11. Planned stop at 341: 15 s to storage, restart
+  // 50 to 406. 406-426: 12 13. Iteration 14 would end at 437, so the account ends at 426.
   expect_account(result, {.iterations = 14,
                           .wall_s = 426,
                           .stall_s = 1 + (1 + 4) + 1 + 15,
@@ -86,7 +87,8 @@ TEST_P(Modes, WithoutKeeperHostMemoryDiesWithTheTrainer) {
   CampaignInputs inputs = two_tiers(false);
   inputs.failures = {traced(FailureKind::process, {50})};
   inputs.campaign.length_s = 95;
-  // Nothing in storage yet: from the beginning, restore 0. 85-95: iteration 0.
+  // Storage holds no copy yet, so the job starts from the beginning and restores in 0 s. Iteration
+  // 0 runs from 85 to 95.
   expect_account(run_trial(inputs, 0, GetParam()), {1, 95, 1, 9 + 40, 5, 30, 0, 0});
   EXPECT_EQ(run_trial(inputs, 0, GetParam()).restored_from, (std::vector<std::int64_t>{0, 0, 1}));
 }
@@ -94,7 +96,7 @@ TEST_P(Modes, WithoutKeeperHostMemoryDiesWithTheTrainer) {
 TEST_P(Modes, AnUnfinishedCopyFallsBackToTheOneBefore) {
   CampaignInputs inputs = two_tiers();
   inputs.campaign.length_s = 100;
-  // The copy of state 4, started at 41, is complete at 45: before, state 2 counts.
+  // The copy of state 4 starts at 41 and is complete at 45. Before 45 state 2 is restored.
   inputs.failures = {traced(FailureKind::process, {44.5})};
   expect_account(run_trial(inputs, 0, GetParam()), {3, 92.5, 1, 3.5 + 20, 5, 33, 0, 0});
   inputs.failures = {traced(FailureKind::process, {45.5})};
@@ -106,9 +108,9 @@ TEST_P(Modes, AnUnfinishedCopyAfterALossHasNoneBefore) {
   inputs.recovery.spares = 1;
   inputs.campaign.length_s = 205;
   inputs.failures = {traced(FailureKind::node, {60}), traced(FailureKind::process, {138})};
-  // The node takes host memory with it; storage has state 4 since 56. Down 60-115, 115-135: 4 5;
-  // the host copy of state 6, started at 135, would be complete at 139: storage again, down
-  // 138-193.
+  // Host memory is lost with the node; storage has held state 4 since 56. The job is down 60-115
+  // and runs 4 5 in 115-135. The host copy of state 6 starts at 135 and would be complete at 139,
+  // so the second failure restores from storage, too, and the job is down 138-193.
   const TrialResult result = run_trial(inputs, 0, GetParam());
   expect_account(result, {5, 203, 1 + 4, 5 + 10 + 3 + 20, 10, 100, 0, 0});
   EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{0, 2, 0}));
@@ -118,7 +120,8 @@ TEST_P(Modes, AFailureDuringRecoveryStartsItAgain) {
   CampaignInputs inputs = two_tiers();
   inputs.campaign.length_s = 150;
   inputs.failures = {traced(FailureKind::process, {50, 60, 66})};
-  // 50-55 detect, 55-60 restart; 60-65 detect, 65-66 restart; 66-71 detect, 71-104 restart.
+  // The trial takes 50-55 to detect, 55-60 to restart, 60-65 to detect, 65-66 to restart, 66-71 to
+  // detect, and 71-104 to restart.
   expect_account(run_trial(inputs, 0, GetParam()), {8, 145, 1 + 1, 9, 15, 5 + 1 + 33, 0, 0});
 }
 
@@ -127,7 +130,8 @@ TEST_P(Modes, ANodeLostDuringRecoveryTakesHostMemoryWithIt) {
   inputs.recovery.spares = 1;
   inputs.campaign.length_s = 110;
   inputs.failures = {traced(FailureKind::process, {50}), traced(FailureKind::node, {60})};
-  // Decided for host memory, then nothing is left: 60-65 detect, 65-95 restart from the beginning.
+  // The job was to restore from host memory, which is then lost, too: 60-65 detection, 65-95
+  // restart from the beginning.
   const TrialResult result = run_trial(inputs, 0, GetParam());
   expect_account(result, {1, 105, 1, 9 + 40, 10, 5 + 30, 0, 0});
   EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{1, 0, 1}));
@@ -139,8 +143,8 @@ TEST_P(Modes, SparesAreTakenAtOnceAndRepairedNodesBecomeSpares) {
   inputs.campaign.length_s = 400;
   inputs.failures = {traced(FailureKind::node, {5, 100, 150})};
   inputs.failures[0].repair.fixed_s = 80;
-  // The first takes the spare; repaired at 85 it serves the second; the third, 150, waits from 155
-  // until the second's node is back at 180.
+  // The first failure takes the spare. Its node is repaired at 85 and replaces the second. The
+  // third failure, at 150, waits from 155 until the second node is back at 180.
   const TrialResult result = run_trial(inputs, 0, GetParam());
   EXPECT_DOUBLE_EQ(result.lost_s[static_cast<int>(Loss::wait)], 25);
   EXPECT_DOUBLE_EQ(result.node_down_s, 240);
@@ -153,7 +157,7 @@ TEST_P(Modes, PlannedStopsRedoNothing) {
   const TrialResult result = run_trial(inputs, 0, GetParam());
   EXPECT_EQ(result.lost_s[static_cast<int>(Loss::redo)], 0);
   EXPECT_EQ(result.lost_s[static_cast<int>(Loss::detect)], 0);
-  // The second is merged into the first: both wait for the end of the same iteration.
+  // The second planned stop is merged into the first: both wait for the end of the same iteration.
   EXPECT_DOUBLE_EQ(result.lost_s[static_cast<int>(Loss::restart)], 3 * 50);
   EXPECT_EQ(result.failures, (std::vector<std::int64_t>{4}));
   EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{0, 0, 0}));
@@ -174,12 +178,12 @@ TEST_P(Modes, AFailureDuringTheLastSnapshotLosesTheIterations) {
   CampaignInputs inputs = two_tiers();
   inputs.campaign.length_s = 120;
   inputs.failures = {traced(FailureKind::planned, {12}), traced(FailureKind::process, {25})};
-  // Stop at 20, 5 s of the snapshot, then back to the beginning: 25-30 detect, 30-60 restart.
-  // 60-115: 0 1 2* 3 4**.
+  // The job stops at 20 and saves for 5 s, then goes back to the beginning: 25-30 detection, 30-60
+  // restart, 60-115 iterations 0 1 2* 3 4**.
   expect_account(run_trial(inputs, 0, GetParam()), {5, 115, 5 + 1 + 4, 20, 5, 30, 0, 0});
 }
 
-// One of eight nodes lost costs a quarter of the batch until it is back.
+// Losing one of eight nodes costs a quarter of the batch until the node is back.
 TEST_P(Modes, ShrinkContinuesWithoutANodeAndGrowsBack) {
   CampaignInputs inputs = two_tiers();
   inputs.nodes = 8;
@@ -189,15 +193,15 @@ TEST_P(Modes, ShrinkContinuesWithoutANodeAndGrowsBack) {
   inputs.campaign.length_s = 210;
   inputs.failures = {traced(FailureKind::node, {5})};
   inputs.failures[0].repair.fixed_s = 80;
-  // Cut 5, detect to 10, restart to 40. Shrunk: 0 and 1 to 58, 2* to 68, 3 to 77, and 4** (9 + 4)
-  // to 90; the node is back at 85, so at 90 a stop to grow: 15 s to storage, restart 50 to 155.
-  // Full: 5 6* 7 8** to 155 + 10 + 11 + 10 + 14 = 200, 9 to 210.
+  // 5 s are cut; detection to 10, restart to 40. Shrunk: 0 and 1 to 58, 2* to 68, 3 to 77, and 4**
+  // (9 + 4) to 90. The node is back at 85, so the job stops at 90 to grow: 15 s to storage, restart
+  // 50 to 155. Full: 5 6* 7 8** to 155 + 10 + 11 + 10 + 14 = 200, 9 to 210.
   const TrialResult result = run_trial(inputs, 0, GetParam());
   expect_account(result, {10, 210, 1 + 4 + 1 + 4 + 15, 5, 5, 30 + 50, 5 * (9 - 7.5), 0});
   EXPECT_DOUBLE_EQ(result.useful_s, 5 * 7.5 + 5 * 10);
 }
 
-// Likewise, and what the smaller job saved is converted for the full one: 7 s more.
+// In addition to the case above, converting the smaller job's state for the full job takes 7 s.
 TEST_P(Modes, ACopyOfASmallerJobIsConverted) {
   CampaignInputs inputs = two_tiers();
   inputs.nodes = 8;
@@ -210,14 +214,14 @@ TEST_P(Modes, ACopyOfASmallerJobIsConverted) {
   inputs.failures[0].repair.fixed_s = 80;
   expect_account(run_trial(inputs, 0, GetParam()),
                  {10, 217, 1 + 4 + 1 + 4 + 15, 5, 5, 30 + 57, 5 * (9 - 7.5), 0});
-  // Others of the same stage take the work over, and every rank finds its own.
+  // Other ranks of the same stage take over the work, and every rank finds its copy.
   inputs.recovery.when_no_spare = WhenNoSpare::reroute;
   inputs.campaign.length_s = 210;
   expect_account(run_trial(inputs, 0, GetParam()),
                  {10, 210, 1 + 4 + 1 + 4 + 15, 5, 5, 30 + 50, 5 * (9 - 7.5), 0});
 }
 
-// Where the smaller job has another layout, converting for that takes 12 s.
+// If the smaller job has another layout, converting the copy for it takes 12 s.
 TEST_P(Modes, ACopyOfAnotherLayoutIsConverted) {
   CampaignInputs inputs = two_tiers();
   inputs.nodes = 8;
@@ -235,8 +239,8 @@ TEST_P(Modes, ACopyOfAnotherLayoutIsConverted) {
                  {10, 222, 1 + 4 + 1 + 4 + 15, 5, 5, 30 + 62, 5 * (9 - 7.5), 0});
 }
 
-// What the GPUs hold is of the layout that they train in: with one node out it is loaded as it is,
-// and converted only when the job grows.
+// GPUs hold state in the layout that they train in: with one node out it is loaded as it is, and
+// converted only when the job grows.
 TEST_P(Modes, AStateOnGpusIsOfTheirLayout) {
   CampaignInputs inputs = two_tiers();
   inputs.nodes = 8;
@@ -266,12 +270,12 @@ TEST_P(Modes, ShrinkWaitsWhenNotEnoughIsLeft) {
   inputs.campaign.length_s = 120;
   inputs.failures = {traced(FailureKind::node, {1, 2})};
   inputs.failures[0].repair.fixed_s = 50;
-  // Both nodes are gone until 51; then one is enough, and both run from the restart at 81 on, as
-  // the other is back at 52.
+  // Both nodes are gone until 51. The job then continues without one of them; the other is back at
+  // 52, before the restart ends at 81, so both train from then on.
   expect_account(run_trial(inputs, 0, GetParam()), {3, 112, 1, 1, 1 + 5, 30, 0, 51 - 7});
 }
 
-// With two nodes out of eight; each that comes back makes the job grow.
+// Two of eight nodes are lost, and the job grows each time that one comes back.
 TEST_P(Modes, ShrinkKnowsEveryNumberOfNodesOut) {
   CampaignInputs inputs = two_tiers();
   inputs.nodes = 8;
@@ -284,17 +288,18 @@ TEST_P(Modes, ShrinkKnowsEveryNumberOfNodesOut) {
   FailureClass second = traced(FailureKind::node, {2});
   second.repair.fixed_s = 153;
   inputs.failures = {first, second};
-  // Cut 1, 1 of detection, again detect to 7, restart to 37. Two out: 0 1 2* to 37 + 8 + 8 + 9 =
-  // 62; the first is back at 60, so 15 s to storage and restart 50 to 127. One out: 3 to 136, 4**
-  // to 149, 5 to 158; the second is back at 155: 15 + 50 to 223. Full: 6 7 to 243, 8** to 257
-  // (state 6 has just been loaded), 9 to 267, 10* to 278, 11 to 288.
+  // 1 s is cut, 1 s of detection passes, detection starts again and lasts to 7, restart to 37. Two
+  // nodes out: 0 1 2* to 37 + 8 + 8 + 9 = 62; the first is back at 60, so 15 s to storage and
+  // restart 50 to 127. One out: 3 to 136, 4** to 149, 5 to 158; the second is back at 155: 15 + 50
+  // to 223. Full: 6 7 to 243, 8** to 257 (state 6 has just been loaded), 9 to 267, 10* to 278, 11
+  // to 288.
   const TrialResult result = run_trial(inputs, 0, GetParam());
   expect_account(result, {12, 288, (1 + 15) + (4 + 15) + 4 + 1, 1, 1 + 5, 30 + 50 + 50,
                           3 * (8 - 5) + 3 * (9 - 7.5), 0});
   EXPECT_DOUBLE_EQ(result.useful_s, 3 * 5 + 3 * 7.5 + 6 * 10);
 }
 
-// The same job has another layout with two nodes out, and other replicas with one.
+// With two nodes out the job has another layout; with one out it has other replicas.
 TEST_P(Modes, EachConversionIsOfTheLayoutsThatItIsBetween) {
   CampaignInputs inputs = two_tiers();
   inputs.nodes = 8;
@@ -316,8 +321,9 @@ TEST_P(Modes, EachConversionIsOfTheLayoutsThatItIsBetween) {
                   3 * (8 - 5) + 3 * (9 - 7.5), 0});
 }
 
-// Three nodes make a replica: with the second one lost, one of those that are left over takes its
-// place, so the copy needs no converting, and a first node that comes back makes nothing grow.
+// A replica has three nodes. The first loss leaves two nodes of its replica idle, and one of them
+// takes the place of the second lost node. So the copy needs no conversion, and the first node that
+// returns does not make the job grow.
 TEST_P(Modes, NodesOfABrokenReplicaReplaceOthers) {
   CampaignInputs inputs = two_tiers();
   inputs.nodes = 12;
@@ -356,8 +362,9 @@ TEST_P(Modes, TimedTiersCountFromTheirLastStartAndFromARestart) {
   inputs.recovery = {.detect_s = 1, .restart_s = 4};
   inputs.campaign = {200, 1, 1};
   inputs.failures = {traced(FailureKind::process, {100})};
-  // Starts at 30 (iteration 3), then at 30 + 12 + 2 x 10 = 62 (6) and 94 (9); complete at 96.
-  // Down 100-106; from 9 on: 106-136, start at 136 (12), 168 (15), 200: no more.
+  // Snapshots start at 30 (iteration 3), then at 30 + 12 + 2 x 10 = 62 (6) and 94 (9), which is
+  // complete at 96. The job is down 100-106 and continues from 9: it trains 106-136 and starts
+  // snapshots at 136 (12) and 168 (15); it ends at 200.
   const TrialResult result = run_trial(inputs, 0, GetParam());
   expect_account(result, {18, 200, 2 + 2 + 2 + 2, 6, 1, 5, 0, 0});
   EXPECT_EQ(result.snapshots, (std::vector<std::int64_t>{4}));
@@ -366,7 +373,7 @@ TEST_P(Modes, TimedTiersCountFromTheirLastStartAndFromARestart) {
 TEST_P(Modes, ATierSlowerThanItsPeriodSkipsTurns) {
   CampaignInputs inputs = two_tiers();
   inputs.table.tiers[0].tier.when_busy = WhenBusy::skip;
-  inputs.table.tiers[0].complete_s = 35;  // 11 + 10 + 10 < 35 <= 11 + 10 + 10 + 10: every 4
+  inputs.table.tiers[0].complete_s = 35;  // 11 + 10 + 10 < 35 <= 11 + 10 + 10 + 10: every 4th
   inputs.campaign.length_s = 10 * 20 + 4 * 4;
   const TrialResult result = run_trial(inputs, 0, GetParam());
   EXPECT_EQ(result.iterations, 20);
@@ -374,9 +381,9 @@ TEST_P(Modes, ATierSlowerThanItsPeriodSkipsTurns) {
   EXPECT_EQ(result.skipped_snapshots, (std::vector<std::int64_t>{4, 0}));
 }
 
-// Every second iteration one is due, which stalls for 1 s and is complete after 35 s: training
-// waits 14 s for each. They start at 20, 55 and 90 s; the failure at 96 s goes back to iteration 4.
-// From 102 s on: one starts at 122 s, with iteration 6.
+// A snapshot is due every second iteration, stalls for 1 s and is complete after 35 s, so training
+// waits 14 s for each. Snapshots start at 20, 55 and 90 s; the failure at 96 s goes back to
+// iteration 4. Training resumes at 102 s, and a snapshot of iteration 6 starts at 122 s.
 TEST_P(Modes, TrainingWaitsForATierSlowerThanItsPeriod) {
   CampaignInputs inputs;
   inputs.table.iteration_s = {10, 11};
@@ -387,21 +394,21 @@ TEST_P(Modes, TrainingWaitsForATierSlowerThanItsPeriod) {
   const TrialResult result = run_trial(inputs, 0, GetParam());
   expect_account(result, {8, 157, 45, 26, 1, 5, 0, 0});
   EXPECT_EQ(result.skipped_snapshots, (std::vector<std::int64_t>{0}));
-  // In a queue 34 s for each, from 20 s on, and complete another 34 s after the next one starts:
-  // the failure meets none.
+  // In a queue each snapshot takes the writer 34 s, from 20 s on, and is complete only 34 s after
+  // the next one starts: at this failure none is complete.
   inputs.table.tiers[0].tier.when_busy = WhenBusy::queue;
   inputs.failures = {traced(FailureKind::process, {87})};
   inputs.campaign.length_s = 93 + 20;
   const TrialResult queued = run_trial(inputs, 0, GetParam());
   EXPECT_EQ(queued.iterations, 2);
   EXPECT_EQ(queued.restored_from, (std::vector<std::int64_t>{0, 1}));
-  // At 88 s that of iteration 2 is complete.
+  // At 88 s the snapshot of iteration 2 is complete.
   inputs.failures = {traced(FailureKind::process, {88.5})};
   EXPECT_EQ(run_trial(inputs, 0, GetParam()).restored_from, (std::vector<std::int64_t>{1, 0}));
 }
 
-// Other things equal, and however often failures come: each trial by itself, as with a slower
-// writer no copy is there earlier and no iteration ends earlier.
+// In every single trial with equal failures a slower writer completes no copy and no iteration
+// earlier.
 TEST(Campaign, ASlowerWriterNeverGivesBetterGoodput) {
   int slower = 0;
   for (std::uint64_t index = 0; index < 400; ++index) {
@@ -416,7 +423,7 @@ TEST(Campaign, ASlowerWriterNeverGivesBetterGoodput) {
     inputs.table.iteration_s.resize(2);
     const double stall_s = inputs.table.iteration_s[1] - inputs.table.iteration_s[0];
     timing.complete_s = stall_s * 1.01;
-    timing.restore_s = 0;  // what has no copy loads none
+    timing.restore_s = 0;  // nor does a restart without a copy load
     inputs.recovery.when_no_spare = WhenNoSpare::wait;
     std::erase_if(inputs.failures, [](const FailureClass& failure_class) {
       return failure_class.kind == FailureKind::planned;
@@ -425,7 +432,7 @@ TEST(Campaign, ASlowerWriterNeverGivesBetterGoodput) {
     for (int times = 0; times < 6; ++times) {
       timing.complete_s *= 1 + 3 * random.uniform();
       const TrialResult result = run_trial(inputs, 0, CampaignMode::fast_forward);
-      // The end cuts an iteration, by which they may differ.
+      // Results may differ by the iteration that the end of the campaign cuts.
       EXPECT_LE(result.useful_s, useful_s + inputs.table.iteration_s[0]) << index;
       slower += result.useful_s < 0.9 * useful_s ? 1 : 0;
       useful_s = std::min(useful_s, result.useful_s);
@@ -523,16 +530,17 @@ TEST(Campaign, DaysToTrainAreThoseAtTheGoodput) {
   CampaignInputs inputs = with_rates(1e-3, 1e-3);
   inputs.campaign.trials = 1;
   const CampaignReport report = run_campaign(inputs, 1);
-  // 10,000 iterations of 10 s at this goodput.
+  // Such a job runs 10,000 iterations of 10 s at this goodput.
   EXPECT_DOUBLE_EQ(report.job_days.mean, 1e5 / report.goodput.mean / 86400);
   EXPECT_LT(report.goodput.mean, 1);
 }
 
-// The share of failures that host memory serves, exactly. It does when the failure is a crash and a
-// copy is there: a node takes it away, and it is back when nothing fails until the job is down (5 +
-// 30 + 20 s, from storage), has run two iterations and completed the copy started then (20 + 4 s).
-// That has chance p = e^(-79 / M). So from failure to failure a copy is there with chance h = h c +
-// (1 - h c) p, where c is the share of crashes; crashes that find one are h c of all.
+// The share of failures that host memory serves has a closed form. It serves a crash if it holds a
+// copy. A node failure destroys the copy; host memory is filled again if nothing fails until the
+// job is down (5 + 30 + 20 s, from storage), has run two iterations and completed the copy started
+// then (20 + 4 s). That has chance p = e^(-79 / M). So from failure to failure a copy is there with
+// chance h = h c + (1 - h c) p, where c is the share of crashes; crashes that find a copy are h c
+// of all failures.
 TEST(Campaign, HostMemoryServesCrashesOnceItIsFilled) {
   CampaignInputs inputs = with_rates(2e-3, 3e-3);
   inputs.failures.pop_back();
@@ -543,7 +551,7 @@ TEST(Campaign, HostMemoryServesCrashesOnceItIsFilled) {
   const double filled = std::exp(-79 * 5e-3);
   const double expected = crashes * filled / (1 - crashes * (1 - filled));
   const Estimate share = run_campaign(inputs, 2).survival.at("host-memory");
-  const double error = std::sqrt(expected / (40 * 2e6 * 5e-3));  // at most, of the mean
+  const double error = std::sqrt(expected / (40 * 2e6 * 5e-3));  // upper bound for the mean
   EXPECT_NEAR(share.mean, expected, 4 * error);
   EXPECT_LT(4 * error, 0.02 * expected);
 }
@@ -556,7 +564,8 @@ TEST(Campaign, RareFailuresCostNothingFrequentOnesEverything) {
   EXPECT_TRUE(std::isinf(hopeless.job_days.mean));
 }
 
-// Nodes down are the servers of an M/G/infinity queue: Poisson with mean rate x repair (Takacs).
+// The number of nodes that are down is that of busy servers in an M/G/infinity queue: Poisson with
+// mean rate x repair time (Takacs).
 TEST(Campaign, NodesDownAreRateTimesRepair) {
   CampaignInputs inputs = with_rates(0, 0);
   inputs.failures[1].arrivals = Arrivals::exponential;
@@ -569,12 +578,12 @@ TEST(Campaign, NodesDownAreRateTimesRepair) {
   EXPECT_NEAR(report.nodes_down.mean, expected, 0.01 * expected);
   EXPECT_LE(report.nodes_down.high - report.nodes_down.low, 0.02 * expected);
   EXPECT_EQ(report.lost_s[static_cast<int>(Loss::wait)].mean, 0);
-  // With fewer spares than that are down, the job waits.
+  // If more nodes are down than there are spares, the job waits.
   inputs.recovery.spares = 1;
   EXPECT_GT(run_campaign(inputs, 2).lost_s[static_cast<int>(Loss::wait)].mean, 1e5);
 }
 
-// Llama 3 405B: 2,048 nodes, 54 days, 419 unexpected interruptions.
+// Llama 3 405B met 419 unexpected interruptions on 2,048 nodes in 54 days.
 TEST(Campaign, MeanFailuresAreThoseOfTheRates) {
   CampaignInputs inputs = two_tiers();
   inputs.nodes = 2048;
@@ -594,7 +603,7 @@ TEST(Campaign, MeanFailuresAreThoseOfTheRates) {
 
 TEST(Campaign, WhatCannotBeIsAnError) {
   CampaignInputs inputs = two_tiers();
-  inputs.campaign.trials = 0;  // no key lets this through, nor the next
+  inputs.campaign.trials = 0;  // no key can set this or the next value
   EXPECT_THROW(run_campaign(inputs), InternalError);
   inputs = two_tiers();
   inputs.campaign.length_s = 0;

@@ -1,12 +1,13 @@
-// Long campaigns of a one-tier job under exponential failures against their exact expectation.
+// Long campaigns of a one-tier job under exponential failures must match their exact expectation.
 //
-// A snapshot every k iterations of p seconds costs s and can be restored C after its start (k is
-// large enough for that). Down time of length Q, which failures start again, takes W = M (e^(Q/M) -
-// 1) on average. From the moment when a state is secured, the next one is secured P = k p + s
-// later; after a restart, whose first period has no snapshot, A = k p + C later. With x_A =
-// A-runs until one passes, each failure costing W: x_A = (M + W)(e^(A/M) - 1), and x = M (1 -
-// e^(-P/M)) + (1 - e^(-P/M)) (W + x_A) = (1 - e^(-P/M)) M e^(Q/M) e^(A/M) per k p of progress. C =
-// s (synchronous) gives Daly's M e^(Q/M) (e^((kp+s)/M) - 1).
+// A snapshot every k iterations of p seconds stalls for s and can be restored C after its start (k
+// is large enough for that). M is the mean time between failures. Down time of length Q, which
+// failures start again, takes W = M (e^(Q/M) - 1) on average. Once a state is secured, the next one
+// is secured P = k p + s later; after a restart, whose first period has no snapshot, A = k p + C
+// later. Let x_A be the mean time until a run of length A passes, if each failure costs W: x_A = (M
+// + W)(e^(A/M) - 1). Then x = M (1 - e^(-P/M)) + (1 - e^(-P/M)) (W + x_A) = (1 - e^(-P/M)) M
+// e^(Q/M) e^(A/M) per k p of progress. C = s (synchronous) gives Daly's M e^(Q/M) (e^((kp+s)/M) -
+// 1).
 #include <gtest/gtest.h>
 
 #include <array>
@@ -43,17 +44,17 @@ double asynchronous_goodput(double work_s, double stall_s, double complete_s) {
 }
 
 TEST(CampaignTheory, SynchronousTierAgreesWithDaly) {
-  // Daly, FGCS 22(3), 2006: expected wall time of 20 s of work and a save of 1.5 s.
+  // Daly (FGCS 22(3), 2006) states the expected wall time of 20 s of work and a save of 1.5 s.
   const double exact = 20 / (kMtbf * std::exp(kDown / kMtbf) * std::expm1((20 + 1.5) / kMtbf));
   EXPECT_NEAR(asynchronous_goodput(20, 1.5, 1.5), exact, 1e-12);
   EXPECT_NEAR(expected_goodput(20, 1.5, kMtbf, kDown), exact, 1e-12);
   const CampaignReport report = run_campaign(one_tier(20, 1.5, 1.5));
-  // What remains is the ends of a campaign of 300 failures, and 4 standard errors.
+  // The tolerances cover the ends of a campaign of 300 failures, and 4 standard errors.
   EXPECT_NEAR(report.goodput.mean / exact, 1, 1e-3);
   EXPECT_LT(report.goodput.high - report.goodput.low, 2e-3 * exact);
 }
 
-// A pause in each interval between saves is a part of what is done again.
+// A pause in each interval between saves is also repeated after a failure.
 TEST(CampaignTheory, PausesStretchTheWork) {
   CampaignInputs inputs = one_tier(20, 1.5, 1.5);
   inputs.table.pauses.evaluation = {.every_iterations = 10, .takes_s = 2};
@@ -61,7 +62,8 @@ TEST(CampaignTheory, PausesStretchTheWork) {
   const double share = 20 / 24.0;
   const double exact = share * expected_goodput(24, 1.5, kMtbf, kDown);
   EXPECT_NEAR(report.goodput.mean / exact, 1, 2e-3);
-  // Two in ten of the work, also of what is done again, which begins with an evaluation each time.
+  // Pauses are two tenths of the work, and at least that of redone work, which begins with an
+  // evaluation each time.
   const double useful_s = report.useful_s.mean;
   const double paused_s = report.lost_s[static_cast<int>(Loss::evaluate)].mean;
   const double redone_s = report.lost_s[static_cast<int>(Loss::redo)].mean;
@@ -69,8 +71,8 @@ TEST(CampaignTheory, PausesStretchTheWork) {
   EXPECT_LE(paused_s, 0.2 * (useful_s + redone_s) + 2 * report.failures.at("unexpected").mean);
 }
 
-// A job that waits 0.4 % of its time, when three of 16 nodes are out at once: few trials meet that,
-// and those that do not agree with each other all too well.
+// The job waits 0.4 % of its time, namely when three of 16 nodes are out at once. Few trials meet
+// that, so the spread over trials understates the uncertainty.
 TEST(CampaignTheory, IntervalsReachToWaitsThatWereNotSeen) {
   CampaignInputs inputs = one_tier(20, 0.5, 1);
   inputs.nodes = 16;
@@ -104,7 +106,7 @@ TEST(CampaignTheory, IntervalsReachToWaitsThatWereNotSeen) {
 
 TEST(CampaignTheory, AsynchronousTierIsRestorableLater) {
   const double exact = asynchronous_goodput(20, 0.5, 12);
-  // Daly's with what comes after the stall as part of the restart.
+  // This is Daly's formula with the time between stall and completion as part of the restart.
   EXPECT_NEAR(expected_goodput(20, 0.5, kMtbf, kDown + 12 - 0.5), exact, 1e-12);
   EXPECT_NEAR(run_campaign(one_tier(20, 0.5, 12)).goodput.mean / exact, 1, 1e-3);
 }
@@ -116,13 +118,14 @@ TEST(CampaignTheory, SnapshotInEachIteration) {
 
 // --- intervals
 
-// Four standard errors of the mean; its 95 % interval is 1.96 to each side.
+// Returns four standard errors of the mean; its 95 % interval is 1.96 of them to each side.
 double four_errors(const Estimate& estimate) {
   return 4 * (estimate.high - estimate.low) / (2 * 1.96);
 }
 
-// Iterations of 0.1 s, so that intervals are fine. 10^6 failures in all: four standard errors are
-// 0.1 to 0.4 % of the waste. What the ends of a campaign of 3000 failures leave is less.
+// Iterations take 0.1 s, so that intervals are fine. There are 10^6 failures in all: four standard
+// errors are 0.1 to 0.4 % of the waste. Cutting campaigns off after 3000 failures has a smaller
+// effect.
 CampaignInputs fine_tier(double work_s, double save_s) {
   CampaignInputs inputs = one_tier(static_cast<int>(std::lround(work_s * 10)), save_s, save_s);
   inputs.table.iteration_s = {0.1, 0.1 + save_s};
@@ -130,7 +133,7 @@ CampaignInputs fine_tier(double work_s, double save_s) {
   return inputs;
 }
 
-// Where the parabola through (-h, left), (0, middle), (h, right) is highest.
+// Returns where the parabola through (-h, left), (0, middle), (h, right) is highest.
 double vertex(double h, const std::array<double, 3>& at) {
   return h / 2 * (at[0] - at[2]) / (at[0] - 2 * at[1] + at[2]);
 }
@@ -148,14 +151,15 @@ TEST(CampaignTheory, WasteAndOptimumOfTheExactFormula) {
     EXPECT_LT(four_errors(goodput), 5e-3 * (1 - expected[i]));
     EXPECT_NEAR((1 - simulated[i]) / (1 - expected[i]), 1, 5e-3) << work_s;
   }
-  // Over the logarithm of the interval goodput is a parabola but for a small skew, which is in both
-  // curves. All campaigns have the same failures, so the shape is known better than the height.
+  // Over the logarithm of the interval, goodput is a parabola with a small skew, which both curves
+  // have. All campaigns have the same failures, so the curve's shape is known better than its
+  // height.
   const double off = vertex(std::log(2), simulated) - vertex(std::log(2), expected);
   EXPECT_NEAR(std::exp(off), 1, 5e-3);
 }
 
 // Process failures leave the keeper's copy in host memory, node failures do not. Both saves cost
-// the same: where both are due the near copy is complete no earlier, as in the formula.
+// the same: where both are due, the copy in host memory is complete no earlier, as in the formula.
 TEST(CampaignTheory, TwoLevels) {
   constexpr double kSave = 1.5;
   const TwoLevels levels{kSave, kSave, kMtbf, 9 * kMtbf, kDown, kDown + 10};
@@ -175,7 +179,7 @@ TEST(CampaignTheory, TwoLevels) {
     const double expected = two_level_goodput(levels, {15, far_every});
     EXPECT_LT(four_errors(goodput), 2e-3);
     EXPECT_NEAR(goodput.mean, expected, four_errors(goodput)) << far_every;
-    // One level only would be far off.
+    // A model with one level would be far off.
     const double together = 1 / (1 / levels.near_mtbf_s + 1 / levels.far_mtbf_s);
     EXPECT_GT(std::abs(expected - expected_goodput(15, kSave, together, kDown)), 5e-3);
   }

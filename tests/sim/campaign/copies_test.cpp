@@ -1,5 +1,6 @@
-// What holds in any campaign, on 1,000 random ones of every combination of tiers, failures and
-// recovery; what was restored is checked against a bookkeeping of its own, from the events alone.
+// These properties must hold in any campaign. They are checked on 1,000 random ones with every
+// combination of tiers, failures and recovery; what was restored is compared with an independent
+// bookkeeping from the events alone.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +26,8 @@ void expect_sound_account(const CampaignInputs& inputs, const TrialResult& resul
   EXPECT_LE(result.useful_s, result.wall_s * (1 + kRounding));
   const double useful_most_s = static_cast<double>(result.iterations) * inputs.table.iteration_s[0];
   EXPECT_LE(result.useful_s, useful_most_s * (1 + kRounding));
-  // A smaller job's iteration may be shorter than a plain one, but not than its share.
+  // A smaller job's iteration may be shorter than a full one, but its share of the batch is
+  // smaller, too.
   double shortest_s = inputs.table.iteration_s[0];
   for (const double shrunk_s : inputs.table.shrunk_iteration_s) {
     shortest_s = std::min(shortest_s, shrunk_s);
@@ -62,7 +64,7 @@ class Follower {
   int unsaved() const { return unsaved_; }
 
  private:
-  struct Begun {  // a run or, with a tier, the last snapshot of a stop
+  struct Begun {  // a run, or the last snapshot to a tier before a stop
     double at_s;
     std::int64_t iteration;
     int tier = kNoTier;
@@ -70,7 +72,7 @@ class Follower {
   struct Lost {
     double at_s;
     int slot;
-    bool node;  // not only what its GPUs held
+    bool node;  // also the host's memory
   };
 
   void take(const CampaignEvent& event) {
@@ -122,7 +124,7 @@ class Follower {
       EXPECT_GE(slot, 0);
       EXPECT_LT(slot, inputs_.nodes);
       given_ += is_reclaimed(failure_class) ? 1 : 0;
-      // These leave later.
+      // These failures take the node away later.
       if (failure_class.kind == FailureKind::slow_node || failure_class.notice_s > 0) continue;
       lose(event.at_s, slot, failure_class.kind == FailureKind::node);
     }
@@ -136,9 +138,9 @@ class Follower {
     down_most_s_ += inputs_.campaign.length_s - at_s;
   }
 
-  // A copy of this iteration is the last one that a stop saved, or was made in the last run
-  // that began before it: those since then began at it or after it, and take their first snapshot
-  // later.
+  // Returns since when a copy of this iteration can exist: it is the last that a stop saved, or was
+  // made in the last run that began before the iteration. Later runs began at or after the
+  // iteration and take their first snapshot later.
   double made_since_s(int tier, std::int64_t iteration) const {
     for (std::size_t i = begun_.size(); i-- > 0;) {
       const Begun& begun = begun_[i];
@@ -158,7 +160,7 @@ class Follower {
     ++restored_;
     const SnapshotTier& tier = inputs_.table.tiers[event.tier].tier;
     if (tier.place == SnapshotPlace::storage) return;
-    // After elastic recoveries, a run can begin with a snapshot: no telling when it was.
+    // After an elastic recovery a run may begin with a snapshot, so the copy's age is unknown.
     if (reformed_) return;
     const bool replicas = tier.place == SnapshotPlace::replicas;
     const double since_s = replicas ? trained_s_ : made_since_s(event.tier, event.iteration);
@@ -180,7 +182,8 @@ class Follower {
         << tier_name(tier) << " outlived its trainers";
   }
 
-  // Groups and tolerance anew: of replicas from same_shard, of codes from their members.
+  // Groups and tolerance are computed independently: replicas by same_shard, codes by their
+  // members.
   struct Groups {
     int size, stride, tolerated;
   };
@@ -201,13 +204,13 @@ class Follower {
   const TrialResult& result_;
   std::vector<Begun> begun_;
   std::vector<Lost> lost_;
-  double trained_s_ = 0;  // last began to train
+  double trained_s_ = 0;  // when all last began to train
   bool reformed_ = false;
   int out_ = 0;
   int restored_ = 0;
-  int given_ = 0;    // nodes by a provider, at most
-  int saved_ = 0;    // that left with a notice, behind a snapshot for it
-  int unsaved_ = 0;  // or without
+  int given_ = 0;  // upper bound of nodes that a provider gave
+  int saved_ = 0;  // nodes that left with a notice, after a snapshot for it
+  int unsaved_ = 0;  // nodes that left without one
   int restored_with_losses_ = 0;
   std::int64_t evicted_ = 0;
   double down_most_s_ = 0;
@@ -230,7 +233,7 @@ TEST(CampaignInvariants, HoldInAnyCampaign) {
     restored_with_losses += follower.restored_with_losses();
     saved += follower.saved();
     unsaved += follower.unsaved();
-    // The log changes nothing.
+    // Recording events does not change the result.
     EXPECT_TRUE(result == run_trial(inputs, 0, CampaignMode::fast_forward));
   }
   EXPECT_GT(restored, 5000);

@@ -7,7 +7,7 @@
 namespace windtunnel {
 namespace {
 
-// Eight slots in four groups of two, of which two may be out; 5 s to come back.
+// Eight slots form four groups of two; two groups may be out, and a group rejoins after 5 s.
 Groups four_groups() {
   return Groups({.groups = 4, .rejoin_s = 5}, 8, 2);
 }
@@ -15,17 +15,17 @@ Groups four_groups() {
 TEST(Groups, AreLostAsAWholeAndNoMoreThanMayBeOut) {
   Groups groups = four_groups();
   EXPECT_TRUE(groups.can_lose({0, 1, 2}));   // two groups
-  EXPECT_FALSE(groups.can_lose({0, 2, 4}));  // three
+  EXPECT_FALSE(groups.can_lose({0, 2, 4}));  // three groups
   groups.lose({1}, 100);
   EXPECT_TRUE(groups.is_out(0));
   EXPECT_FALSE(groups.is_out(2));
-  EXPECT_TRUE(groups.can_lose({0, 7}));  // the one that is out already, and a second
+  EXPECT_TRUE(groups.can_lose({0, 7}));  // one group that is out, and a second
   EXPECT_FALSE(groups.can_lose({2, 7}));
   EXPECT_TRUE(groups.all_out({0, 1}));
   EXPECT_FALSE(groups.all_out({1, 2}));
 }
 
-// Ready at 100 and 110 s, rejoined 5 s later; a group without a node waits until it is filled.
+// Groups are ready at 100 and 110 s and rejoin 5 s later. A group that lacks a node waits for one.
 TEST(Groups, ComeBackWhenTheyHaveTheirNodes) {
   Groups groups = four_groups();
   groups.lose({0}, 100);

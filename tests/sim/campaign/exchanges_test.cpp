@@ -23,7 +23,7 @@ IterationTable plain() {
   return table;
 }
 
-// Who waited how long, and who was left behind.
+// Records how long islands waited and which were left behind.
 struct Heard {
   explicit Heard(int islands) : waited_s(islands, 0), missed(islands, 0) {}
   Exchanges::Told told(Exchanges& exchanges) {
@@ -59,8 +59,8 @@ TEST(Exchanges, UndisturbedOnesPassByThemselves) {
   EXPECT_EQ(heard.waited_s, std::vector<double>(4, 0));
 }
 
-// Two groups whose exchanges are due at the same time, and each waits for a slower member: 5 s a
-// step, and nobody is left behind.
+// Two groups have exchanges due at the same time. Each waits for a slower member, 5 s per step, and
+// no island is left behind.
 TEST(Exchanges, ThoseOfOneTimeAreAllWaitedFor) {
   IslandTable table = table_of(4, {.members = 2, .cycle_steps = 10});
   table.levels.push_back({.members = 4, .cycle_steps = 100});
@@ -90,15 +90,16 @@ TEST(Exchanges, StandBeforeTheNextStepUntilTheLastIsThere) {
   EXPECT_EQ(exchanges.position(0, 200).ended_s, 130);
   ASSERT_TRUE(exchanges.peers(1));
   EXPECT_EQ(exchanges.peers(1)->step, 0);
-  EXPECT_FALSE(exchanges.peers(0));  // nobody else trains
+  EXPECT_FALSE(exchanges.peers(0));  // no other island trains
   exchanges.begin(1, 5, 200);
   exchanges.settle(260, heard.told(exchanges));
-  // At step 10 at 250 s, less three steps that the other went on.
+  // Island 1 reaches step 10 at 250 s; the other waits since 130 s, as it did three more steps
+  // meanwhile.
   EXPECT_EQ(heard.waited_s[0], 120);
   EXPECT_EQ(exchanges.last_exchange(0), 10);
 }
 
-// Against the recurrence, round by round: a(k + 1) = max(a(k), max a(k) - slack) + R.
+// Times agree with the recurrence of the rounds: a(k + 1) = max(a(k), max a(k) - slack) + R.
 TEST(Exchanges, FollowTheRecurrenceOfRounds) {
   RandomStream random(3, RandomPurpose::test, 0);
   for (int repeat = 0; repeat < 200; ++repeat) {
@@ -139,13 +140,15 @@ TEST(Exchanges, AllButSomeAreWaitedFor) {
     exchanges.begin(island, 0, 30.0 * (island - 1));  // 0, 0, 30 and 60 s late
   }
   exchanges.settle(300, heard.told(exchanges));
-  // The third comes at 130 s, and until 150 s nobody waits for the fourth, who comes at 160 s.
+  // The third island comes at 130 s; the others wait until 150 s and not for the fourth, which
+  // comes at 160 s.
   EXPECT_EQ(heard.missed, (std::vector<int>{0, 0, 0, 1}));
   EXPECT_EQ(heard.waited_s[0], 30);
   EXPECT_EQ(exchanges.begun_s(3, 12), 150);
 }
 
-// Each exchanges with those whom it meets: nobody is waited for, and who is late goes on by itself.
+// If each island exchanges on its own with the islands that train, none waits, and a late one
+// continues alone.
 TEST(Exchanges, OfEachByItselfHoldUpNobody) {
   const IslandTable table =
       table_of(3, {.members = 3, .cycle_steps = 10, .missing = 2, .together = false});
@@ -160,11 +163,11 @@ TEST(Exchanges, OfEachByItselfHoldUpNobody) {
   EXPECT_EQ(heard.missed, (std::vector<int>{0, 0, 0}));
   EXPECT_EQ(exchanges.position(0, 1005).step, 100);
   EXPECT_EQ(exchanges.position(1, 1005).step, 50);
-  EXPECT_EQ(exchanges.peers(2)->step, 100);  // of the one that is ahead
+  EXPECT_EQ(exchanges.peers(2)->step, 100);  // the step of the island that is ahead
 }
 
-// The region of island 0 stands before step 20, as island 1 is lost, and others go on: island 1 has
-// of island 0 what that has.
+// Island 1 is lost, so the region of island 0 stops before step 20, while the others go on: island
+// 1 gets from island 0 the state that island 0 has.
 TEST(Exchanges, OfEachByItselfAroundARegionThatStands) {
   IslandTable table = table_of(4, {.members = 2, .cycle_steps = 10});
   table.levels.push_back({.members = 4, .cycle_steps = 30, .missing = 3, .together = false});
@@ -179,7 +182,7 @@ TEST(Exchanges, OfEachByItselfAroundARegionThatStands) {
   EXPECT_EQ(exchanges.position(2, 1005).step, 100);
   EXPECT_EQ(exchanges.peers(1)->step, 10);
   exchanges.stop(0);
-  EXPECT_EQ(exchanges.peers(1)->step, 90);  // of the other region
+  EXPECT_EQ(exchanges.peers(1)->step, 90);  // a step of the other region
 }
 
 TEST(Exchanges, NobodyIsLeftToRemember) {
@@ -190,7 +193,7 @@ TEST(Exchanges, NobodyIsLeftToRemember) {
   exchanges.settle(455, heard.told(exchanges));
   exchanges.stop(0);
   exchanges.set_state(0, 25);
-  EXPECT_EQ(exchanges.last_exchange(0), 40);  // the other still trains
+  EXPECT_EQ(exchanges.last_exchange(0), 40);  // the other island still trains
   exchanges.stop(1);
   exchanges.set_state(0, 25);
   EXPECT_EQ(exchanges.last_exchange(0), 20);

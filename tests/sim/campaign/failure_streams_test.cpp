@@ -1,6 +1,6 @@
-// Nodes that a provider takes away, with a notice or as a trace of its capacity says: accounts
-// worked out by hand, and expectations in closed form. Iterations take 10 s; failures are detected
-// after 5, restarts take 30.
+// A provider takes nodes away, with a notice or as a trace of its capacity says. Tests compare with
+// accounts worked out by hand, and with expectations in closed form. Iterations take 10 s; failures
+// are detected after 5 s, restarts take 30 s.
 #include "sim/campaign/failure_streams.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,8 @@ FailureClass preempted(double at_s, double notice_s, std::int32_t node = 0) {
   return result;
 }
 
-// Every 2 iterations to storage for 2 s, complete after 5, loaded in 20.
+// Every 2 iterations a snapshot to storage stalls for 2 s; it is complete after 5 s and loads in 20
+// s.
 CampaignInputs spot_with_storage(double length_s) {
   CampaignInputs inputs;
   inputs.table.iteration_s = {10, 12};
@@ -35,12 +36,13 @@ CampaignInputs spot_with_storage(double length_s) {
   return inputs;
 }
 
-// 2, with its snapshot, from 20 to 32; then 5 s to save.
+// Iteration 2 and its snapshot take 20 to 32 s; then the job saves for 5 s.
 TEST_P(Preemption, ANoticeLongEnoughLosesNoIteration) {
   CampaignInputs inputs = spot_with_storage(119);
   for (const double notice_s : {12.0, 60.0, 1000.0}) {
     inputs.failures = {preempted(25, notice_s)};
-    // Saves to 37, restarts to 67, loads to 87; 3 to 97, 4 to 109, 5 to 119.
+    // The job saves to 37, restarts to 67 and loads to 87; it runs iterations 3 to 97, 4 to 109 and
+    // 5 to 119.
     const TrialResult result = run_trial(inputs, 0, GetParam());
     expect_account(result, {6, 119, 2 + 5 + 2, 0, 0, 30 + 20, 0, 0});
     EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{0, 0}));
@@ -51,7 +53,7 @@ TEST_P(Preemption, ANoticeLongEnoughLosesNoIteration) {
 TEST_P(Preemption, ANoticeTooShortEndsLikeALostNodeThatIsDetectedAtOnce) {
   CampaignInputs inputs = spot_with_storage(118);
   inputs.failures = {preempted(25, 11)};
-  // Trains on to 36; restarts to 66, loads 2 to 86; 3 to 106, 4 to 118.
+  // The job trains until 36, restarts to 66 and loads state 2 to 86; it runs 3 to 106 and 4 to 118.
   const TrialResult result = run_trial(inputs, 0, GetParam());
   expect_account(result, {5, 118, 2 + 2, 10 + 4, 0, 30 + 20, 0, 0});
   EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{1, 0}));
@@ -82,32 +84,34 @@ TEST_P(Preemption, AJobThatShrinksGoesOnWithoutIt) {
 TEST_P(Preemption, AJobThatIsDownGivesTheNodeUpAtOnce) {
   CampaignInputs inputs = spot_with_storage(110);
   inputs.failures = {traced(FailureKind::process, {25}), preempted(40, 60)};
-  // Cut at 25, detected at 30, restarting from 30 and again from 40 to 70; loads 2 to 90.
+  // Iteration 2 is cut at 25; detection lasts to 30. The restart begins at 30 and again at 40, and
+  // ends at 70; state 2 is loaded at 90.
   const TrialResult result = run_trial(inputs, 0, GetParam());
   expect_account(result, {4, 110, 0, 5, 5, 10 + 30 + 20, 0, 0});
   EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{2, 0}));
 }
 
-// A crash that comes before the end of the notice takes the node as well: one restart for both.
+// A crash before the end of the notice takes the node as well, so that one restart serves both.
 TEST_P(Preemption, AFailureWithinTheNoticeTakesTheNodeToo) {
   CampaignInputs inputs = spot_with_storage(106);
   inputs.failures = {preempted(25, 60), traced(FailureKind::process, {31})};
-  // Cut at 31; detected at 36, restarts to 66, loads 2 to 86; 3 to 106.
+  // Training is cut at 31; detection lasts to 36, the restart to 66, loading state 2 to 86, and 3
+  // to 106.
   expect_account(run_trial(inputs, 0, GetParam()), {4, 106, 0, 11, 5, 30 + 20, 0, 0});
 }
 
 TEST_P(Preemption, AStopThatSavesGoesOnUnderANotice) {
   CampaignInputs inputs = spot_with_storage(119);
-  // Saves from 32 to 37 as planned, and one restart is enough for both.
+  // The planned stop saves from 32 to 37, and one restart serves both.
   inputs.failures = {traced(FailureKind::planned, {25}), preempted(34, 60)};
   expect_account(run_trial(inputs, 0, GetParam()), {6, 119, 2 + 5 + 2, 0, 0, 30 + 20, 0, 0});
-  // Or the node leaves too early, at 36.
+  // With a notice of 2 s the node leaves at 36, before the snapshot is saved.
   inputs.campaign.length_s = 118;
   inputs.failures[1].notice_s = 2;
   expect_account(run_trial(inputs, 0, GetParam()), {5, 118, 2 + 4 + 2, 10, 0, 30 + 20, 0, 0});
 }
 
-// Peers of which two may be lost take 4 s, storage 50.
+// Saving to peers, of which two may be lost, takes 4 s; saving to storage takes 50 s.
 TEST_P(Preemption, TheQuickestTierThatOutlivesItIsSavedTo) {
   CampaignInputs inputs = spot_with_storage(84);
   inputs.nodes = 4;
@@ -117,9 +121,9 @@ TEST_P(Preemption, TheQuickestTierThatOutlivesItIsSavedTo) {
   inputs.table.tiers = {{peers, 4, 3, 9}, {{.every_iterations = 1000}, 50, 20}};
   inputs.table.iteration_s = {10, 11, 12, 13};
   inputs.failures = {preempted(25, 20)};
-  // 2 to 31, saves to 35, restarts to 65, rebuilds to 74; 3 to 84.
+  // Iteration 2 ends at 31; the job saves to 35, restarts to 65 and rebuilds to 74; 3 ends at 84.
   expect_account(run_trial(inputs, 0, GetParam()), {4, 84, 1 + 4, 0, 0, 30 + 9, 0, 0});
-  // Three at once no code covers: all goes on to 45, and nothing is left.
+  // No code covers three losses at once: the job trains on until 45, and no copy is left.
   inputs.campaign.length_s = 85;
   inputs.failures[0].trace_nodes.clear();
   inputs.failures[0].batch_shares = {0, 0, 1};
@@ -137,11 +141,13 @@ TEST_P(Preemption, ItsGroupLeavesAtTheEndOfTheIteration) {
   inputs.table.shrunk_progress = {0.75};
   inputs.recovery.elastic = {4, 3, 7, 2};
   inputs.failures = {preempted(25, 60, 2)};
-  // 2 to 30, stall to 33, 3 with three of four to 43; the group is ready at 40 and joins to 45.
+  // Iteration 2 ends at 30; a stall lasts to 33; three of four groups run 3 to 43. The group is
+  // ready at 40 and joins, which takes to 45.
   const TrialResult result = run_trial(inputs, 0, GetParam());
   expect_account(result, {5, 55, 0, 0, 0, 3 + 2, 2.5, 0});
   EXPECT_DOUBLE_EQ(result.useful_s, 47.5);
-  // Or before, at 28: 2 is cut, 2 without it from 31 to 41, joins to 43.
+  // With a notice of 3 s the group leaves at 28: 2 is cut and runs without it from 31 to 41; it
+  // joins to 43.
   inputs.failures[0].notice_s = 3;
   inputs.campaign.length_s = 54;
   expect_account(run_trial(inputs, 0, GetParam()), {4, 53, 0, 8, 0, 3 + 2, 2.5, 0});
@@ -159,7 +165,7 @@ FailureClass of_capacity(const std::vector<double>& at_s, const std::vector<int>
   return result;
 }
 
-// One of two is gone from 25 to 100, two from 300 on.
+// The provider takes one of two nodes from 25 to 100 s, and both from 300 s on.
 TEST_P(Preemption, CapacityTakesNodesAndGivesThemBack) {
   CampaignInputs inputs = spot_with_storage(400);
   inputs.table.tiers.clear();
@@ -167,7 +173,8 @@ TEST_P(Preemption, CapacityTakesNodesAndGivesThemBack) {
   inputs.nodes = 2;
   inputs.recovery.spares = 0;
   inputs.failures = {of_capacity({0, 25, 100, 300}, {5, 1, 7, 0}, 2, 0)};
-  // 0 1 and half of 2 to 25, detected to 30, restarts from 100 to 130; 17 iterations to 300.
+  // The trial runs iterations 0, 1 and half of 2 to 25 s, detects to 30 s, restarts from 100 to 130
+  // s, and runs 17 iterations to 300 s.
   const TrialResult result = run_trial(inputs, 0, GetParam());
   expect_account(result, {0, 400, 0, 25 + 170, 5 + 5, 30, 0, 70 + 95});
   EXPECT_EQ(result.failures, (std::vector<std::int64_t>{2}));
@@ -180,8 +187,8 @@ INSTANTIATE_TEST_SUITE_P(Campaign, Preemption,
                            return mode.param == CampaignMode::replay ? "replay" : "fast_forward";
                          });
 
-// As many nodes are away as the trace says, whatever the job does and with spares or without: the
-// integral of what is missing. Under a notice they leave at most that much earlier.
+// Nodes are away as long as the trace says (compared by the integral of missing nodes), whatever
+// the job does, with or without spares. With a notice they leave earlier by at most the notice.
 TEST(Capacity, NodesAreAwayAsLongAsTheTraceSays) {
   for (std::uint64_t index = 0; index < 200; ++index) {
     SCOPED_TRACE(index);
@@ -220,7 +227,7 @@ TEST(Capacity, NodesAreAwayAsLongAsTheTraceSays) {
 
 constexpr double kUntilTaken_s = 100;
 
-// Saves in 1.5 s, restarts in 3, loads in 1.
+// The job saves in 1.5 s, restarts in 3 s and loads in 1 s.
 CampaignInputs often_preempted(int every, double notice_s) {
   CampaignInputs inputs;
   inputs.nodes = 4;
@@ -235,9 +242,9 @@ CampaignInputs often_preempted(int every, double notice_s) {
   return inputs;
 }
 
-// Whole iterations of p until the first that a notice comes in has ended take U = p / (1 -
-// e^(-p/M)) on average, and all of them count. Then the job saves, and is down for Q, which further
-// notices start again: W = M (e^(Q/M) - 1).
+// Iterations of length p run to the end of the one in which the first notice comes. They take U = p
+// / (1 - e^(-p/M)) on average, and all of them count. Then the job saves, and is down for Q, which
+// further notices start again: W = M (e^(Q/M) - 1).
 TEST(PreemptionTheory, WhatANoticeLeavesIsSavingAndRestarting) {
   const CampaignReport report = run_campaign(often_preempted(1'000'000, 60));
   const double trains_s = 1 / -std::expm1(-1 / kUntilTaken_s);
@@ -249,8 +256,8 @@ TEST(PreemptionTheory, WhatANoticeLeavesIsSavingAndRestarting) {
   EXPECT_EQ(report.lost_s[static_cast<int>(Loss::redo)].mean, 0);
 }
 
-// Rare ones come at any time of an iteration of t alike: with n seconds to go and C to save (n - C)
-// / t of them are in time.
+// Rare notices come at a uniform time of an iteration of length t. With a notice of n seconds and C
+// seconds to save, a share (n - C) / t of them is in time.
 TEST(PreemptionTheory, HowManyAreInTimeFollowsFromTheRestOfTheIteration) {
   for (const double notice_s : {2.0, 4.5, 8.0, 20.0}) {
     CampaignInputs inputs = often_preempted(1'000'000, notice_s);
@@ -263,14 +270,14 @@ TEST(PreemptionTheory, HowManyAreInTimeFollowsFromTheRestOfTheIteration) {
     const auto failures = static_cast<double>(result.failures[0]);
     const auto saved = std::ranges::count(events, CampaignEvent::Kind::saved, &CampaignEvent::kind);
     const double share = std::min(1.0, (notice_s - 1.5) / 10);
-    // And those that come while it is down, or another is announced: fewer than one in 500.
+    // Notices while the job is down, or during another notice, add fewer than one in 500.
     const double error = 4 * std::sqrt(share * (1 - share) / failures) + 2e-3;
     EXPECT_NEAR(static_cast<double>(saved) / failures, share, error) << notice_s;
     EXPECT_GT(failures, 9000);
   }
 }
 
-// One that leaves no time for that is a lost node, noticed at once (Daly's expectation).
+// A notice too short to save is a lost node that is detected at once (Daly's expectation).
 TEST(PreemptionTheory, ANoticeTooShortLosesAsAFailureDoes) {
   const CampaignReport report = run_campaign(often_preempted(20, 0.01));
   EXPECT_NEAR(report.goodput.mean / expected_goodput(20, 1.5, kUntilTaken_s, 3 + 1), 1, 1e-3);

@@ -1,5 +1,5 @@
-// Islands that fail on their own: accounts worked out by hand, expectations in closed form, and
-// what holds of every campaign.
+// Islands fail on their own. Tests compare with accounts worked out by hand and expectations in
+// closed form, and check properties of every campaign.
 #include "sim/campaign/island_trial.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,8 @@ namespace {
 
 using by_hand::traced;
 
-// `islands` of one node each, steps of 10 s, an exchange every 10 steps that takes no time.
+// Each of the `islands` has one node; steps take 10 s, and an exchange every 10 steps takes no
+// time.
 CampaignInputs islands_of(int islands, double length_s) {
   CampaignInputs inputs;
   inputs.nodes = islands;
@@ -32,7 +33,7 @@ CampaignInputs islands_of(int islands, double length_s) {
   return inputs;
 }
 
-// Both ways of the trial of one: as an island, and as a job.
+// Runs the trial as islands even if there is only one; run_trial() runs one island as a plain job.
 TrialResult as_islands(const CampaignInputs& inputs, int trial = 0) {
   const CampaignInputs counted = counted_in_steps(inputs);
   const CampaignPlan plan(counted);
@@ -69,8 +70,8 @@ TEST(IslandTrial, LostIslandRedoesItsOwnStepsAndTheOthersWait) {
   EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{0, 1}));
 }
 
-// The same with a copy of its own from step 12, which is 5 s old: half a step is lost, and it comes
-// to the exchange 25 s + the load of 3 s late.
+// In the same failure there is a copy of step 12, 5 s old: half a step is lost, and the island is
+// 25 s + 3 s for the load late at the exchange.
 TEST(IslandTrial, OwnCopyIsTakenWhereItIsNewer) {
   CampaignInputs inputs = islands_of(2, 233 + 100);
   inputs.failures = {traced(FailureKind::process, {125}, {1})};
@@ -84,9 +85,9 @@ TEST(IslandTrial, OwnCopyIsTakenWhereItIsNewer) {
   EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{1, 0, 0}));
 }
 
-// What no other island has (dense) comes from its own copy of step 9, however old: it begins at
-// 148 s, does 3 steps again and comes to the exchange 58 s late. Without a copy it begins with
-// step 0 at 145 s.
+// State that no other island has (dense) comes from the island's own copy of step 9, however old.
+// The island restarts at 148 s, does 3 steps again and is 58 s late at the exchange. Without a copy
+// it begins with step 0 at 145 s.
 TEST(IslandTrial, PartsOfItsOwnComeFromItsOwnCopy) {
   CampaignInputs inputs = islands_of(2, 258 + 100);
   inputs.failures = {traced(FailureKind::process, {125}, {1})};
@@ -112,9 +113,9 @@ TEST(IslandTrial, PartsOfItsOwnComeFromItsOwnCopy) {
   EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{1, 0}));
 }
 
-// Islands of two nodes, of which one goes on with one node, at 15 s a step. It fails at 125 s,
-// begins again with step 10 at 152 s, and comes to the exchanges at 302 and 452 s, for which the
-// other has waited since 200 and 402 s.
+// Islands have two nodes, and one island continues with one node, at 15 s a step. It fails at 125
+// s, begins again with step 10 at 152 s, and comes to the exchanges at 302 and 452 s; the other has
+// waited since 200 and 402 s.
 TEST(IslandTrial, AnIslandGoesOnInAnotherLayout) {
   CampaignInputs inputs = islands_of(2, 452);
   inputs.nodes = 4;
@@ -130,8 +131,8 @@ TEST(IslandTrial, AnIslandGoesOnInAnotherLayout) {
   EXPECT_DOUBLE_EQ(lost_s(result, Loss::restart), (15 + 7) / 2.0);
   EXPECT_DOUBLE_EQ(lost_s(result, Loss::sync), (102 + 50) / 2.0);
   EXPECT_DOUBLE_EQ(lost_s(result, Loss::wait), 0);
-  // The node is back at 330 s: a step of 15 s and 13 s of the next are lost, and it begins with
-  // step 20 at 352 s, with all of its nodes.
+  // The node is back at 330 s: a step of 15 s and 13 s of the next are lost, and the island begins
+  // with step 20 at 352 s, with all of its nodes.
   inputs.failures[0].repair.fixed_s = 205;
   result = as_islands(inputs);
   EXPECT_DOUBLE_EQ(result.useful_s, 300);
@@ -141,8 +142,8 @@ TEST(IslandTrial, AnIslandGoesOnInAnotherLayout) {
   EXPECT_DOUBLE_EQ(lost_s(result, Loss::sync), (102 + 50) / 2.0);
 }
 
-// The island of the test above, which exchanges nothing: what it loads is its own copy of step 8,
-// of the whole layout, which takes 3 s to load and 40 s to convert. Restarts take 15 s.
+// The island of the test above exchanges nothing, so it loads its own copy of step 8, made in the
+// full layout. Loading takes 3 s, converting 40 s, and a restart 15 s.
 TEST(IslandTrial, ACopyOfAnotherLayoutIsConverted) {
   CampaignInputs inputs = islands_of(2, 600);
   inputs.nodes = 4;
@@ -150,7 +151,7 @@ TEST(IslandTrial, ACopyOfAnotherLayoutIsConverted) {
   inputs.table.islands.smaller_pace = {1.5};
   inputs.table.islands.levels[0].cycle_steps = 1e15;
   inputs.table.tiers = {{{.every_iterations = 8}, 10, 3}};
-  inputs.table.tiers[0].reshape_s = 11;  // for other replicas of a layout: an island has none
+  inputs.table.tiers[0].reshape_s = 11;  // applies to fewer replicas; an island has one
   inputs.table.tiers[0].convert_s = 40;
   inputs.table.iteration_s = {10, 10};
   inputs.recovery.when_no_spare = WhenNoSpare::relayout;
@@ -167,20 +168,21 @@ TEST(IslandTrial, ACopyOfAnotherLayoutIsConverted) {
     return std::vector{result};
   };
   EXPECT_DOUBLE_EQ(restart_s({}), 15 + 3 + 40);
-  // Its link is down from 126 to 186 s: it asks twice whether it can begin.
+  // The island's link is down from 126 to 186 s, so the restart is tried twice.
   EXPECT_DOUBLE_EQ(restart_s(again(FailureKind::network, 126, 60)), 15 + 3 + 40);
-  // It fails once more while it restarts, since 130 s.
+  // The island fails once more at 140 s, while it restarts since 130 s.
   EXPECT_DOUBLE_EQ(restart_s(again(FailureKind::process, 140, 0)), 10 + 15 + 3 + 40);
-  // It trains from 188 s on, and takes a copy in its own layout at 308 s.
+  // The island trains from 188 s on, and takes a copy in its own layout at 308 s.
   EXPECT_DOUBLE_EQ(restart_s(again(FailureKind::process, 200, 0)), 2 * (15 + 3 + 40));
   EXPECT_DOUBLE_EQ(restart_s(again(FailureKind::process, 330, 0)), (15 + 3 + 40) + (15 + 3));
-  // Its last node is lost and back after 100 s: the copy is of the layout that it had.
+  // The island's last node is lost and back after 100 s: the copy has the layout that the island
+  // had.
   EXPECT_DOUBLE_EQ(restart_s(again(FailureKind::node, 330, 100)), (15 + 3 + 40) + (15 + 3));
 }
 
-// Four islands with two modules of either half: those of island 1 are with islands 0 and 3. While
-// both train, a failure costs what it does where all have the same ones; with one of them down at
-// the same time it begins from its own copy, and there is none.
+// Four islands have two modules with two variants each; island 1 shares its modules with islands 0
+// and 3. If both train, a failure costs as much as if all islands had equal modules. If one of them
+// is down at the same time, island 1 needs a copy of its own, and there is none.
 TEST(IslandTrial, ModulesComeFromIslandsThatHaveThem) {
   CampaignInputs inputs = islands_of(4, 252 + 100);
   inputs.failures = {traced(FailureKind::process, {125}, {1})};
@@ -191,16 +193,17 @@ TEST(IslandTrial, ModulesComeFromIslandsThatHaveThem) {
   inputs.failures = {traced(FailureKind::process, {124, 125}, {3, 1})};
   inputs.failures[0].detect_s = 5;
   TrialResult result = as_islands(inputs);
-  // Island 3 has 2 to ask, but 1, its other one, is down: both begin anew.
+  // Island 3 may ask island 2, but the other island that it needs, 1, is down: both start from the
+  // beginning.
   EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{1, 1}))
       << "the second one gets its modules from the first, which trains again";
   inputs.table.islands.far_modules = 0;
   EXPECT_EQ(as_islands(inputs).restored_from, (std::vector<std::int64_t>{0, 2}));
 }
 
-// Island 1 is told at 125 s that its node leaves: it gives up half a step, saves for 8 s, restarts
-// and loads. It is back at 151 s with step 12 and comes to the exchange 31 s late. With 5 s it
-// trains on until 130 s and begins again with the exchange at 100 s.
+// Island 1 gets a notice at 125 s: it gives up half a step, saves for 8 s, restarts and loads. It
+// is back at 151 s with step 12 and comes to the exchange 31 s late. With a notice of 5 s it trains
+// until 130 s and begins again with the exchange at 100 s.
 TEST(IslandTrial, IslandWithANoticeSaves) {
   CampaignInputs inputs = islands_of(2, 231 + 100);
   inputs.recovery.spares = 1;
@@ -228,20 +231,20 @@ TEST(IslandTrial, IslandWithANoticeSaves) {
   EXPECT_EQ(result.count(CampaignCount::islands_lost), 1);
 }
 
-// What the delay of an exchange hides, nobody waits for: five steps less 20 s of the exchange.
+// A delay of five steps hides 50 s of lateness, less the 20 s of the exchange.
 TEST(IslandTrial, DelayHidesLateness) {
   CampaignInputs inputs = islands_of(2, 1000);
   inputs.table.islands.levels[0].delay_steps = 5;
   inputs.table.islands.levels[0].exchange_s = 20;
   inputs.failures = {traced(FailureKind::process, {125}, {1})};
-  // Before the first exchange is through, at 120 s, the island has nothing but the start.
+  // Before the first exchange ends, at 120 s, the island has only the initial state.
   EXPECT_DOUBLE_EQ(lost_s(as_islands(inputs), Loss::sync), (52 - 30) / 2.0);
   inputs.failures = {traced(FailureKind::process, {119}, {1})};
   EXPECT_DOUBLE_EQ(lost_s(as_islands(inputs), Loss::redo), 119 / 2.0);
 }
 
-// Islands that share nothing, or have not yet: nothing comes from others, in no time of streaming.
-// With a copy of its own the island takes that.
+// Islands that exchange nothing, or have not yet done so, get no state from others and spend no
+// time on streaming it. An island with a copy of its own loads that.
 TEST(IslandTrial, NothingComesFromOthersBeforeAnExchange) {
   CampaignInputs never = islands_of(2, 400);
   never.table.islands.levels[0].cycle_steps = 1e15;
@@ -259,8 +262,8 @@ TEST(IslandTrial, NothingComesFromOthersBeforeAnExchange) {
   EXPECT_DOUBLE_EQ(lost_s(as_islands(never), Loss::redo), 45 / 2.0);
 }
 
-// All but one: the others go on at 200 s, and the lost one, back at 152 s, trains in vain until
-// then. Its part of ten steps is missing.
+// An exchange may miss one island: the others continue at 200 s, and the lost one, back at 152 s,
+// trains in vain until then. Its part of ten steps is missing.
 TEST(IslandTrial, OthersGoOnWithoutIt) {
   CampaignInputs inputs = islands_of(4, 400);
   inputs.table.islands.levels[0].missing = 1;
@@ -271,8 +274,8 @@ TEST(IslandTrial, OthersGoOnWithoutIt) {
   EXPECT_DOUBLE_EQ(result.useful_s, (3 * 400 + 300) / 4.0);
 }
 
-// Without a spare the island drops out, and nobody waits for it. Its node is back 500 s later; it
-// streams what was exchanged at 600 s while the others train, and is with them again at 700 s.
+// Without a spare the island drops out, and no island waits for it. Its node is back 500 s later;
+// it streams what was exchanged at 600 s while the others train, and joins them at 700 s.
 TEST(IslandTrial, IslandDropsOutAndJoinsAgain) {
   CampaignInputs inputs = islands_of(4, 1000);
   inputs.recovery.when_no_spare = WhenNoSpare::shrink;
@@ -284,29 +287,31 @@ TEST(IslandTrial, IslandDropsOutAndJoinsAgain) {
   EXPECT_DOUBLE_EQ(lost_s(result, Loss::restart), 22 / 4.0);
   EXPECT_DOUBLE_EQ(lost_s(result, Loss::redo), (25 + 53) / 4.0);
   EXPECT_DOUBLE_EQ(result.useful_s, (3 * 1000 + 100 + 300) / 4.0);
-  // If they wait for it, all of them do.
+  // If the lost island waits for its node, all islands wait for it.
   inputs.recovery.when_no_spare = WhenNoSpare::wait;
   EXPECT_DOUBLE_EQ(lost_s(as_islands(inputs), Loss::sync), 3 * (647 + 100 - 200) / 4.0);
 }
 
-// Two regions of two islands: at the inner exchange its region waits for the lost island, the other
-// region does so at the outer one.
+// There are two regions of two islands: the region of the lost island waits at the inner exchange,
+// the other region at the outer one.
 TEST(IslandTrial, RegionWaitsForItsIsland) {
   CampaignInputs inputs = islands_of(4, 300);
   inputs.table.islands.levels = {{2, 10, 0, 0, 0, 7}, {4, 20, 0, 0, 0, 9}};
   inputs.failures = {traced(FailureKind::process, {55}, {0})};
-  // Back at 75 s, as there is nothing to stream yet; comes to step 10 at 175 s, where island 1 has
-  // waited since 100 s; to step 20 at 275 s, where the others have since 200 s.
+  // The island is back at 75 s, as there is nothing to stream yet. It comes to step 10 at 175 s,
+  // where island 1 has waited since 100 s, and to step 20 at 275 s, where the others have waited
+  // since 200 s.
   const TrialResult result = as_islands(inputs);
   EXPECT_DOUBLE_EQ(lost_s(result, Loss::sync), (75 + 75 + 75) / 4.0);
   EXPECT_DOUBLE_EQ(lost_s(result, Loss::restart), 15 / 4.0);
-  // Both of a region: the outer exchange is what the other one holds.
+  // If both islands of a region fail, only the outer exchange is left, which the other region
+  // holds.
   inputs.failures = {traced(FailureKind::process, {155, 155}, {0, 1})};
   EXPECT_DOUBLE_EQ(lost_s(as_islands(inputs), Loss::redo), 2 * 155 / 4.0);
 }
 
-// All at once: nobody holds the exchanged weights, and what is left are the copies in storage, of
-// which the newest, of step 24, was complete at 250 s.
+// All islands fail at once: none holds the exchanged weights, and only copies in storage remain;
+// the newest, of step 24, was complete at 250 s.
 TEST(IslandTrial, WithAllIslandsTheirCopiesAreLeft) {
   CampaignInputs inputs = islands_of(2, 500);
   inputs.table.tiers = {{{.every_iterations = 8}, 10, 3}};
@@ -315,7 +320,7 @@ TEST(IslandTrial, WithAllIslandsTheirCopiesAreLeft) {
   const TrialResult result = as_islands(inputs);
   EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{2, 0, 0}));
   EXPECT_DOUBLE_EQ(lost_s(result, Loss::redo), 15);
-  // Without copies all begins anew.
+  // Without copies all islands start from the beginning.
   inputs.table.tiers.clear();
   inputs.table.iteration_s = {10};
   EXPECT_EQ(as_islands(inputs).restored_from, (std::vector<std::int64_t>{2, 0}));
@@ -324,12 +329,13 @@ TEST(IslandTrial, WithAllIslandsTheirCopiesAreLeft) {
 
 // --- theory
 
-// One failure in each of many rounds, of one island alone, at a uniform time x of the round (the
-// copy of the last exchange is all there is): the island comes D + x late, and all wait for it. So
-// a failure costs the job D + R / 2 on average: no less than if it were one.
-// With several islands failing per round the round is as long as the worst of them: with p the
-// chance of each of P to fail (once), E max = sum over k of the binomial law times
-// (D + R k / (k + 1)), which is what the expectation of the largest of k uniform times is.
+// In each of many rounds one island fails once, at a uniform time x of the round; it goes back to
+// the last exchange. The island comes D + x late, and all wait for it. So a failure costs the job D
+// + R / 2 on average, as much as if the job were a single island.
+//
+// With several failures per round, the round is as long as that of the latest island: with p the
+// chance of each of P islands to fail (once), E max = sum over k of the binomial law times (D + R k
+// / (k + 1)), where R k / (k + 1) is the expectation of the largest of k uniform times.
 TEST(IslandTheory, RoundTakesTheExpectationOfTheLatestIsland) {
   constexpr int kIslands = 8;
   constexpr double kRound_s = 100;
@@ -359,7 +365,7 @@ TEST(IslandTheory, RoundTakesTheExpectationOfTheLatestIsland) {
   inputs.failures = {failures};
   inputs.campaign.length_s = begin_s;
   const TrialResult result = as_islands(inputs);
-  // As many rounds as were laid out: the trial's rounds are as long as the worst island.
+  // Rounds were laid out for the islands' failures above, each as long as the latest island's.
   EXPECT_NEAR(static_cast<double>(result.iterations), 10.0 * kRounds, 10);
   double expected_s = kRound_s;
   for (int k = 1; k <= kIslands; ++k) {
@@ -369,14 +375,14 @@ TEST(IslandTheory, RoundTakesTheExpectationOfTheLatestIsland) {
     expected_s += law * (kDown_s + kRound_s * k / (k + 1));
   }
   EXPECT_NEAR(begin_s / kRounds / expected_s, 1, 5e-3);
-  // Of which every island's own failure is its part, and all else is waiting for others.
+  // An island's failures account for its part of this; the rest is waiting for other islands.
   const double failed = static_cast<double>(struck.size()) / kRounds / kIslands;
   const double own_s = failed * (kDown_s + kRound_s / 2);
   EXPECT_NEAR(lost_s(result, Loss::sync) / kRounds / (expected_s - kRound_s - own_s), 1, 2e-2);
 }
 
-// Islands that never exchange do not hear of each other's failures: each costs 1 / P of what it
-// costs a job that is one.
+// Islands that never exchange do not notice each other's failures: each failure costs 1 / P of what
+// it costs a job that is a single island.
 TEST(IslandTheory, IsolatedIslandsLoseTheirShare) {
   CampaignInputs inputs = islands_of(8, 100000);
   inputs.table.tiers = {{{.every_iterations = 20}, 10, 3}};
@@ -388,7 +394,7 @@ TEST(IslandTheory, IsolatedIslandsLoseTheirShare) {
   const TrialResult one = run_trial(inputs, 0, CampaignMode::replay);
   EXPECT_EQ(lost_s(islands, Loss::sync), 0);
   for (const Loss loss : {Loss::detect, Loss::restart, Loss::redo}) {
-    // Of the islands' failures none moves the next, so the part of an iteration differs.
+    // No island's failure delays the next one, so the lost part of an iteration differs.
     EXPECT_NEAR(lost_s(islands, loss), lost_s(one, loss) / 8, loss == Loss::redo ? 4 * 10 : 1e-9);
   }
 }
@@ -419,7 +425,7 @@ TEST(IslandTheory, OneIslandIsTheOrdinaryCampaign) {
   EXPECT_GT(failed, 100);
 }
 
-// --- of every campaign
+// --- properties of every campaign
 
 CampaignInputs random_islands(std::uint64_t index) {
   RandomStream random(index, RandomPurpose::test, 77);
@@ -468,7 +474,7 @@ TEST(IslandTrial, AccountsForEverySecond) {
   int waited = 0;
   for (std::uint64_t index = 0; index < 400; ++index) {
     const CampaignInputs inputs = random_islands(index);
-    // That the parts sum to the wall time is checked as the account is closed.
+    // The account checks, as it is closed, that its parts sum to the wall time.
     SCOPED_TRACE(index);
     const TrialResult result = as_islands(inputs);
     EXPECT_GE(result.useful_s, 0);
@@ -482,7 +488,7 @@ TEST(IslandTrial, AccountsForEverySecond) {
   EXPECT_GT(waited, 100);
 }
 
-// The more islands the less each failure costs, where they do not wait for each other.
+// If islands do not wait for each other, a failure costs less the more islands there are.
 TEST(IslandTrial, MoreIslandsLoseNoMore) {
   for (std::uint64_t index = 0; index < 50; ++index) {
     CampaignInputs inputs = islands_of(8, 50000);
@@ -502,7 +508,7 @@ TEST(IslandTrial, MoreIslandsLoseNoMore) {
         inputs.table.islands.of_node[node] = node * islands / 8;
       }
       const TrialResult result = as_islands(inputs);
-      // But for the iteration that the end cuts.
+      // The iteration that the end of the campaign cuts may differ.
       EXPECT_GE(result.useful_s, before - 20) << index << " " << islands;
       before = result.useful_s;
     }

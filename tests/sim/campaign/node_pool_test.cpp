@@ -7,8 +7,8 @@
 namespace windtunnel {
 namespace {
 
-// Two nodes, of the spares 2 and 3 the first is hot; others take 30 s to be provided. A spare is
-// made ready as soon as the hot one is taken.
+// Two nodes have two spares, 2 and 3; one spare is kept hot, and others take 30 s to provide. The
+// second spare is provided from the moment when the first is taken.
 TEST(NodePool, HotSparesJoinAtOnce) {
   const RecoveryPolicy recovery{.spares = 2, .hot_spares = 1, .provision_s = 30};
   NodePool pool(recovery, 2, 1000);
@@ -16,7 +16,7 @@ TEST(NodePool, HotSparesJoinAtOnce) {
   EXPECT_EQ(pool.node_at(0), 2);
   EXPECT_EQ(pool.replace(1, 110, 500), 20);  // ready at 130
   EXPECT_EQ(pool.node_at(1), 3);
-  EXPECT_EQ(pool.replace(0, 120, 500), 0);  // nobody is left
+  EXPECT_EQ(pool.replace(0, 120, 500), 0);  // no spare is left
   EXPECT_EQ(pool.node_at(0), kNobody);
   EXPECT_EQ(pool.empty_slots(), 1);
   EXPECT_FALSE(pool.take_back(599));
@@ -28,8 +28,9 @@ TEST(NodePool, HotSparesJoinAtOnce) {
   EXPECT_EQ(pool.next_back_s(), 610);
 }
 
-// One repair at a time, of 100 s each: nodes 0 and 1 fail at 10 and 20 s and come back at 110 and
-// 210. Down 100 and 190 s; where the campaign ends at 150, 100 and 130.
+// Repairs take 100 s each, one at a time: nodes 0 and 1 fail at 10 and 20 s and come back at 110
+// and 210 s, so they are down for 100 and 190 s. If the campaign ends at 150 s, these are 100 and
+// 130 s.
 TEST(NodePool, RepairsQueueForTheirSlots) {
   for (const auto& [length_s, down_s] : {std::pair(1000, 290), std::pair(150, 230)}) {
     const RecoveryPolicy recovery{.repair_slots = 1};
@@ -44,17 +45,17 @@ TEST(NodePool, RepairsQueueForTheirSlots) {
   }
 }
 
-// One that a provider takes leaves for good: another comes, beside the one repair slot, and has
+// A node that a provider takes does not come back: a new one comes, needs no repair slot and has
 // never failed.
 TEST(NodePool, WhatAProviderGivesIsNew) {
   const RecoveryPolicy recovery{.spares = 1, .repair_slots = 1, .evict_after = 2};
   NodePool pool(recovery, 3, 1000);
-  pool.replace(0, 10, 500);  // in repair, and the spare, 3, in its place
+  pool.replace(0, 10, 500);  // is repaired; the spare, 3, replaces it
   pool.replace(0, 20, 100);  // waits for the slot
   pool.replace(1, 30, 100, true);
   EXPECT_EQ(pool.next_back_s(), 130);
   EXPECT_EQ(pool.take_back(130)->node, 4);
-  EXPECT_EQ(pool.next_back_s(), 510);  // no slot was free before
+  EXPECT_EQ(pool.next_back_s(), 510);  // the slot was taken before
   EXPECT_EQ(pool.take_back(510)->node, 0);
   EXPECT_EQ(pool.next_back_s(), 610);
   EXPECT_NEAR(pool.down_s(), 500 + 590 + 100, 1e-9);

@@ -1,4 +1,5 @@
-// Pauses for evaluation and logging: by hand, and their share.
+// Tests compare pauses for evaluation and logging with accounts worked out by hand and with their
+// expected share.
 #include "sim/campaign/pace.hpp"
 
 #include <gtest/gtest.h>
@@ -11,8 +12,8 @@ namespace {
 using by_hand::traced;
 using PausesOf = ::testing::TestWithParam<CampaignMode>;
 
-// Behind iterations 10, 20, ... an evaluation of 7 s, and logs after every 42 s of training, which
-// are 4 iterations.
+// An evaluation of 7 s follows iterations 10, 20, ..., and logging follows every 42 s of training,
+// that is every 5 iterations.
 TEST_P(PausesOf, PausesAreLossesOfTheirOwn) {
   CampaignInputs inputs;
   inputs.table.iteration_s = {10};
@@ -27,7 +28,7 @@ TEST_P(PausesOf, PausesAreLossesOfTheirOwn) {
   EXPECT_DOUBLE_EQ(result.lost_s[static_cast<int>(Loss::log)], 12.5);
 }
 
-// What is done again is evaluated again.
+// Iterations that are redone are evaluated again.
 TEST_P(PausesOf, AFailureWithinAPauseLosesTheIterationBefore) {
   CampaignInputs inputs;
   inputs.table.iteration_s = {10};
@@ -70,9 +71,10 @@ TEST(Pace, TrainsForAnIterationAtLeastBetweenSnapshots) {
   EXPECT_FALSE(Cadence{}.is_running());
 }
 
-// A snapshot every 2 iterations of 10 s stalls for 1 s and is complete after 35 s: every 21 s one
-// is due. Skipped is every other one; or the next one waits 14 s; or, in a queue, the writer is
-// always busy: 34 s for each, and one is complete when the two before the next are.
+// A snapshot every 2 iterations of 10 s stalls for 1 s and is complete after 35 s, but one is due
+// every 21 s. Either every other snapshot is skipped, or each waits 14 s for the writer, or they
+// queue: the writer then takes 34 s for each, and a copy is complete two snapshots after it
+// started.
 TEST(Pace, ASlowWriterMakesTrainingGiveWay) {
   IterationTable table;
   table.iteration_s = {10, 11};
@@ -94,7 +96,7 @@ TEST(Pace, ASlowWriterMakesTrainingGiveWay) {
   EXPECT_DOUBLE_EQ(queues.stall_s(1), 1 + 13);
   EXPECT_DOUBLE_EQ(queues.cadence(0).complete_s, 68);
   EXPECT_EQ(queues.cadence(0).queued, 1);
-  // A writer that is through in time makes no difference.
+  // If the writer finishes in time, all three policies are equal.
   table.tiers[0].complete_s = 21;
   for (const WhenBusy when_busy : {WhenBusy::skip, WhenBusy::queue, WhenBusy::block}) {
     const Pace in_time = with(when_busy);
@@ -104,7 +106,7 @@ TEST(Pace, ASlowWriterMakesTrainingGiveWay) {
   }
 }
 
-// By time likewise: every 18 s is after two iterations.
+// In a tier by time, "every 18 s" means after two iterations.
 TEST(Pace, ASlowWriterOfATierByTimeIsWaitedFor) {
   IterationTable table;
   table.iteration_s = {10, 11};

@@ -67,7 +67,7 @@ IterationTable random_table(RandomStream& random, std::uint64_t index, int most_
     table.tiers.push_back(timing);
   }
   for (int set = 0; set < 1 << tiers; ++set) {
-    // Stalls need not add up: contention.
+    // Stalls need not add up, because copies share links.
     table.iteration_s.push_back(set == 0 ? plain_s : plain_s * (1 + 2 * random.uniform()));
   }
   for (int missing = 1; missing <= 3; ++missing) {
@@ -78,7 +78,7 @@ IterationTable random_table(RandomStream& random, std::uint64_t index, int most_
   for (TierTiming& timing : table.tiers) {
     timing.tier.when_busy = static_cast<WhenBusy>(of_writers.below(3));
   }
-  // Each of three sizes may be of the job's layout or of another.
+  // Each of three smaller sizes may have the job's layout or another one.
   RandomStream of_layouts(5, RandomPurpose::test, index);
   table.relaid = {{}};
   for (int missing = 1; missing <= 3; ++missing) {
@@ -124,7 +124,7 @@ FailureClass random_plain_class(RandomStream& random, FailureKind kind, double l
   return result;
 }
 
-// Of all nodes or more, of a few, or of none.
+// At random times the provider gives all nodes or more, a few, or none.
 void make_capacity(RandomStream& random, double length_s, FailureClass& result) {
   std::vector<double> at_s;
   std::vector<int> given;
@@ -139,7 +139,7 @@ void make_capacity(RandomStream& random, double length_s, FailureClass& result) 
   set_capacity(at_s, given, kNodes, result);
 }
 
-// What only failures of its kind have.
+// Sets the keys that belong to the kind of failure.
 void set_kind(RandomStream& random, FailureKind kind, int tiers, FailureClass& result) {
   if (kind == FailureKind::node && one_in(random, 2)) {
     result.batch_shares = {0.6, 0.3, 0.1};
@@ -210,8 +210,8 @@ CampaignInputs random_plain_campaign(std::uint64_t index) {
   inputs.table = random_table(random, index, 3, random_plain_tier);
   inputs.nodes = kNodes;
   inputs.campaign = {500 + 20000 * random.uniform(), 1, index};
-  // Every mix of the three kinds in turn, sometimes two classes of one kind; planned stops only
-  // with a tier that survives them.
+  // Every mix of the three kinds occurs, sometimes with two classes of a kind. Planned stops occur
+  // only with a tier that survives them.
   const int kinds = stops_have_a_tier(inputs.table) ? 3 : 2;
   for (int kind = 0; kind < kinds; ++kind) {
     const std::uint64_t copies = (index >> kind & 1) * (1 + random.below(2));
@@ -238,7 +238,7 @@ CampaignInputs random_campaign(std::uint64_t index) {
     const auto failure = static_cast<FailureKind>(kind);
     if (failure == FailureKind::planned && !stops_have_a_tier(inputs.table)) continue;
     if (failure == FailureKind::corrupt_snapshot && tiers == 0) continue;
-    // Few kinds at a time, so that each is met in peace, too.
+    // Each campaign has few kinds of failure, so that some events are not disturbed by others.
     if (!one_in(random, index % 2 == 0 ? 2 : 5)) continue;
     inputs.failures.push_back(random_class(random, failure, inputs.campaign.length_s, tiers));
   }

@@ -1,4 +1,4 @@
-// Random small campaigns: every mix of failure classes, tier stack and recovery.
+// Random small campaigns contain every mix of failure classes, tier stack and recovery.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,10 @@
 
 namespace windtunnel {
 
-// The three classic kinds of failure, host memory and storage, waiting and shrinking.
+// These campaigns have only process failures, node failures and planned stops, copies in host
+// memory and storage, and the recoveries wait and shrink.
 CampaignInputs random_plain_campaign(std::uint64_t index);
-// Everything that a campaign knows.
+// These campaigns may have any feature.
 CampaignInputs random_campaign(std::uint64_t index);
 
 }  // namespace windtunnel

@@ -16,8 +16,8 @@ TrialResult trial(double useful_s, double wait_s, std::int64_t failures) {
   return result;
 }
 
-// Two trials of 100 s: 80 and 60 s useful, the second waited for 20 s in which nobody could train.
-// A job has a hundred iterations of 1 s.
+// Two trials last 100 s: 80 and 60 s are useful, and for 20 s of the second one training was
+// impossible. A job has a hundred iterations of 1 s.
 TEST(Reduction, MeansOfTwoTrialsByHand) {
   CampaignInputs inputs;
   inputs.table.iteration_s = {1};
@@ -37,7 +37,7 @@ TEST(Reduction, MeansOfTwoTrialsByHand) {
   EXPECT_DOUBLE_EQ(report.failures.at("unexpected").mean, 3);
   EXPECT_DOUBLE_EQ(report.failures.at("planned").mean, 0);
   EXPECT_DOUBLE_EQ(report.survival.at("none").mean, 1);
-  // At the rate of both together, not the mean of 100 / 0.8 and 100 / 0.6.
+  // The job's length follows from the mean goodput; it is not the mean of 100 / 0.8 and 100 / 0.6.
   EXPECT_NEAR(report.job_days.mean, 100 / 0.7 / 86400, 1e-12);
   EXPECT_NEAR(report.job_cost_usd.mean, 2 * 100 / 0.7, 1e-9);
   EXPECT_NEAR(report.job_days.p95, 100 / report.goodput.p05 / 86400, 1e-12);
@@ -45,8 +45,8 @@ TEST(Reduction, MeansOfTwoTrialsByHand) {
   EXPECT_GT(report.job_days.high, report.job_days.mean);
 }
 
-// Trials end with a whole iteration and so last unequally long. The quotients of the mean seconds
-// here are 140/220 and 80/220, which is not what the printed goodput leaves.
+// Trials end with a whole iteration and so have unequal lengths. Shares are means over trials; mean
+// seconds over mean wall time would be 140/220 and 80/220.
 TEST(Reduction, UsefulAndLostSharesAddUpToTheWallTime) {
   CampaignInputs inputs;
   inputs.table.iteration_s = {1};
@@ -59,7 +59,7 @@ TEST(Reduction, UsefulAndLostSharesAddUpToTheWallTime) {
   EXPECT_DOUBLE_EQ(report.goodput.mean, (0.8 + 0.5) / 2);
   EXPECT_DOUBLE_EQ(wait.mean, (0.2 + 0.5) / 2);
   EXPECT_DOUBLE_EQ(report.goodput.mean + wait.mean, 1);
-  EXPECT_EQ(wait.high, 1);  // a share
+  EXPECT_EQ(wait.high, 1);  // a share is at most 1
 }
 
 TEST(Reduction, WithoutProgressThereIsNoEnd) {
@@ -69,7 +69,7 @@ TEST(Reduction, WithoutProgressThereIsNoEnd) {
   inputs.tokens_per_iteration = 10;
   inputs.tokens = 1000;
   EXPECT_TRUE(std::isinf(reduce(inputs, {trial(0, 100, 0), trial(0, 100, 0)}).job_days.mean));
-  // One unlucky trial of two: twice as long on average, and perhaps for ever.
+  // One trial of two makes no progress: the mean length doubles, and the upper bound is infinite.
   const Estimate days = reduce(inputs, {trial(80, 0, 0), trial(0, 100, 0)}).job_days;
   EXPECT_NEAR(days.mean, 100 / 0.4 / 86400, 1e-12);
   EXPECT_TRUE(std::isinf(days.high));

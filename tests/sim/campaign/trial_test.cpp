@@ -1,5 +1,5 @@
-// What protection and recovery do, rule by rule, on accounts worked out by hand. Iterations take
-// 10 s; failures are detected after 5, restarts take 30.
+// Tests check the rules of protection and recovery, one by one, on accounts worked out by hand.
+// Iterations take 10 s; failures are detected after 5 s, restarts take 30 s.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -22,7 +22,8 @@ CampaignInputs no_tier(double length_s) {
   return inputs;
 }
 
-// Two replicas of two nodes each: 0 and 1, 2 and 3; so 0 and 2 hold the same shards, and 1 and 3.
+// Two replicas have nodes 0 and 1, and 2 and 3, so nodes 0 and 2 hold the same shards, and so do 1
+// and 3.
 CampaignInputs with_replicas(double length_s) {
   CampaignInputs inputs = no_tier(length_s);
   inputs.nodes = 4;
@@ -32,7 +33,7 @@ CampaignInputs with_replicas(double length_s) {
   return inputs;
 }
 
-// Every 2 iterations for 2 s, complete after 5, loaded in 20.
+// A snapshot every 2 iterations stalls for 2 s, is complete after 5 s and loads in 20 s.
 CampaignInputs with_storage(double length_s) {
   CampaignInputs inputs = no_tier(length_s);
   inputs.table.tiers = {{{.every_iterations = 2}, 5, 20}};
@@ -40,8 +41,8 @@ CampaignInputs with_storage(double length_s) {
   return inputs;
 }
 
-// Every 2 iterations for 1 s, complete after 4; of four nodes two may be lost. Loaded in 3,
-// rebuilt in 9.
+// A snapshot every 2 iterations stalls for 1 s and is complete after 4 s; two of four nodes may be
+// lost. It loads in 3 s, or is rebuilt in 9 s.
 CampaignInputs with_peers(double length_s) {
   CampaignInputs inputs = no_tier(length_s);
   inputs.nodes = 4;
@@ -53,7 +54,7 @@ CampaignInputs with_peers(double length_s) {
   return inputs;
 }
 
-// --- what restarts read beside a copy
+// --- what restarts read in addition to a copy
 
 TEST_P(Rules, RestartsReadTheRestAndMeetOthers) {
   CampaignInputs inputs = with_storage(2000);
@@ -63,11 +64,11 @@ TEST_P(Rules, RestartsReadTheRestAndMeetOthers) {
   };
   const double plain_s = lost_s(inputs);
   inputs.table.tiers[0].startup = {.alone_s = 3, .storm_s = 40};
-  inputs.table.anew = {.alone_s = 2, .storm_s = 30};  // the first, before there is a copy
+  inputs.table.anew = {.alone_s = 2, .storm_s = 30};  // for the first start, without a copy
   EXPECT_DOUBLE_EQ(lost_s(inputs), plain_s + 32 + 3 * 43);
   inputs.table.storm_chance = 0;
   EXPECT_DOUBLE_EQ(lost_s(inputs), plain_s + 2 + 3 * 3);
-  // Drawn for each: 0 or 30 for the first, 40 for none to all of the others.
+  // Each start draws whether there is a storm: 0 or 30 s for the first, 0 or 40 s for each other.
   inputs.table.storm_chance = 0.5;
   double sum_s = 0;
   constexpr int kTrials = 400;
@@ -79,11 +80,12 @@ TEST_P(Rules, RestartsReadTheRestAndMeetOthers) {
 
 // --- copies
 
-// 0-41: 0 1 2* 3; 41-50: part of 4*, whose copy is complete at 45.
+// Iterations 0 1 2* 3 take 0-41, and 41-50 is part of 4*, whose copy is complete at 45.
 TEST_P(Rules, ACodeRebuildsWhatItsLostNodesHeld) {
   CampaignInputs inputs = with_peers(130);
   inputs.failures = {traced(FailureKind::node, {50, 60}, {0, 1})};
-  // 50-55 detect, 55-60 restart, 60-65 detect, restart and rebuild to 104, 4 5 to 124.
+  // Detection takes 50-55, restart 55-60 and, after the second failure, detection 60-65, restart
+  // and rebuilding to 104; iterations 4 5 run to 124.
   const TrialResult result = run_trial(inputs, 0, GetParam());
   expect_account(result, {6, 124, 1, 9, 10, 5 + 39, 0, 0});
   EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{2, 0}));
@@ -92,7 +94,7 @@ TEST_P(Rules, ACodeRebuildsWhatItsLostNodesHeld) {
 TEST_P(Rules, ACodeThatLostMoreThanItsParityHasNothing) {
   CampaignInputs inputs = with_peers(110);
   inputs.failures = {traced(FailureKind::node, {50, 60, 61}, {0, 1, 2})};
-  // 61-66 detect, to 96 restart, 0 to 106.
+  // Detection takes 61-66, the restart lasts to 96, and iteration 0 to 106.
   const TrialResult result = run_trial(inputs, 0, GetParam());
   expect_account(result, {1, 106, 1, 9 + 40, 5 + 1 + 5, 5 + 30, 0, 0});
   EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{2, 1}));
@@ -101,10 +103,11 @@ TEST_P(Rules, ACodeThatLostMoreThanItsParityHasNothing) {
 TEST_P(Rules, ANewCopyForgetsTheLosses) {
   CampaignInputs inputs = with_peers(200);
   inputs.failures = {traced(FailureKind::node, {50, 60, 119, 120}, {0, 1, 2, 3})};
-  // Two lost at 104, then 4 to 114 and 5 to 124: no copy by 119, so with the third all is gone,
-  // and with the fourth. 120-125 detect, to 155 restart, 0 1 2* 3 to 196.
+  // Two nodes are replaced by 104. Iterations 4 and 5 run to 114 and 124, so at 119 there is no
+  // newer copy, and the third and fourth loss destroy the old one. 120-125 detection, to 155
+  // restart, 0 1 2* 3 to 196.
   EXPECT_EQ(run_trial(inputs, 0, GetParam()).restored_from, (std::vector<std::int64_t>{2, 2}));
-  // 6* starts at 124 and is complete at 128.
+  // The copy of 6* starts at 124 and is complete at 128.
   inputs.failures = {traced(FailureKind::node, {50, 60, 128, 129}, {0, 1, 2, 3})};
   EXPECT_EQ(run_trial(inputs, 0, GetParam()).restored_from, (std::vector<std::int64_t>{4, 0}));
 }
@@ -124,16 +127,16 @@ TEST_P(Rules, ReplicasHoldTheStepUnderWay) {
   expect_account(run_trial(inputs, 0, GetParam()), {3, 77, 0, 5, 5, 37, 0, 0});
   inputs.failures = {traced(FailureKind::process, {25, 40}, {0, 1})};
   EXPECT_EQ(run_trial(inputs, 0, GetParam()).restored_from, (std::vector<std::int64_t>{2, 0}));
-  // Both that hold a shard.
+  // Both nodes that hold a shard fail.
   inputs.campaign.length_s = 90;
   inputs.failures = {traced(FailureKind::process, {25, 40}, {0, 2})};
   expect_account(run_trial(inputs, 0, GetParam()), {1, 85, 0, 25, 10, 40, 0, 0});
-  // After the restart all hold it again.
+  // After the restart all nodes hold their shards again.
   inputs.failures = {traced(FailureKind::process, {25, 70}, {0, 2})};
   EXPECT_EQ(run_trial(inputs, 0, GetParam()).restored_from, (std::vector<std::int64_t>{2, 0}));
 }
 
-// Once node 0 is lost, 1 waits and holds an old step.
+// When node 0 is lost, node 1 of its replica is idle and holds an old step.
 TEST_P(Rules, IdleNodesOfABrokenReplicaHoldNoStep) {
   CampaignInputs inputs = with_replicas(200);
   inputs.table.shrunk_iteration_s = {10, 10};
@@ -147,21 +150,21 @@ TEST_P(Rules, IdleNodesOfABrokenReplicaHoldNoStep) {
   EXPECT_EQ(run_trial(inputs, 0, GetParam()).restored_from, (std::vector<std::int64_t>{2, 0}));
 }
 
-// 0-64: 0 1 2* 3 4* 5 of 10 and 12 s; the copies of 2 and 4 start at 20 and 42.
+// Iterations 0 1 2* 3 4* 5 take 0-64, 10 or 12 s each; the copies of 2 and 4 start at 20 and 42.
 TEST_P(Rules, ABadCopyCostsItsLoadAndTheOneBeforeCounts) {
   CampaignInputs inputs = with_storage(160);
   inputs.failures = {traced(FailureKind::corrupt_snapshot, {60}),
                      traced(FailureKind::process, {62})};
-  // 62-67 detect, 30 + 20 + 20 to 137, 2 3 to 157.
+  // 62-67 detection, 30 + 20 + 20 for restart and two loads to 137, 2 3 to 157.
   const TrialResult result = run_trial(inputs, 0, GetParam());
   expect_account(result, {4, 157, 4, 8 + 30, 5, 70, 0, 0});
   EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{1, 0}));
   EXPECT_EQ(run_campaign(inputs).failures.at("unexpected").mean, 1);
-  // One kept: nothing is left, so 0 to 127.
+  // If one copy is kept, none is left, so the job restarts from 0 to 127.
   inputs.table.tiers[0].tier.kept = 1;
   inputs.campaign.length_s = 130;
   expect_account(run_trial(inputs, 0, GetParam()), {1, 127, 4, 8 + 50, 5, 50, 0, 0});
-  // Bad at 30, the copy of 2 is not the newest at 62.
+  // If the copy of 2 turns bad at 30, it is no longer the newest at 62.
   inputs.failures[0].trace_s = {30};
   expect_account(run_trial(inputs, 0, GetParam()), {5, 127, 4, 8 + 10, 5, 50, 0, 0});
 }
@@ -170,7 +173,7 @@ TEST_P(Rules, ALossSpikeGoesBackToBeforeItBegan) {
   CampaignInputs inputs = with_storage(130);
   inputs.failures = {traced(FailureKind::loss_spike, {62})};
   inputs.failures[0].rollback_s = 25;
-  // To state 2: 62-67 detect, to 117, 2 to 127.
+  // The job goes back to state 2: 62-67 detection, restart and load to 117, 2 to 127.
   expect_account(run_trial(inputs, 0, GetParam()), {3, 127, 4, 8 + 30, 5, 50, 0, 0});
   inputs.failures[0].rollback_s = 50;
   inputs.campaign.length_s = 110;
@@ -206,10 +209,11 @@ TEST_P(Rules, ASlowNodeSlowsUntilItIsReplaced) {
   inputs.failures = {traced(FailureKind::slow_node, {25})};
   inputs.failures[0].detect_s = 30;
   inputs.failures[0].repair.fixed_s = 70;
-  // 2 3 4 take 15 s, to 65; noticed at 55. 15 s to storage, restart 50 to 130, 5 to 140.
+  // The node is slow: iterations 2 3 4 take 15 s each, to 65, and this is noticed at 55. The job
+  // saves for 15 s, restarts and loads for 50 s to 130, and runs 5 to 140.
   const TrialResult result = run_trial(inputs, 0, GetParam());
   expect_account(result, {6, 140, 15, 0, 0, 50, 15, 0});
-  EXPECT_DOUBLE_EQ(result.node_down_s, 65);  // of the campaign, from 80 on
+  EXPECT_DOUBLE_EQ(result.node_down_s, 65);  // the node is out from 80 s to the end, at 145 s at most
   EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{0, 0}));
 }
 
@@ -223,7 +227,7 @@ TEST_P(Rules, ASlowNodeWithoutACopyThatOutlivesItIsAFailure) {
   inputs.recovery.spares = 1;
   inputs.failures = {traced(FailureKind::slow_node, {25})};
   inputs.failures[0].detect_s = 30;
-  // 0 1 to 20, 2 3 to 50, cut at 55, restart to 85, 0 to 95.
+  // Iterations 0 1 last to 20, 2 3 to 50; 4 is cut at 55, the restart ends at 85, 0 at 95.
   expect_account(run_trial(inputs, 0, GetParam()), {1, 95, 0, 20 + 30 + 5, 0, 30, 0, 0});
 }
 
@@ -234,7 +238,7 @@ TEST_P(Rules, ABatchTakesItsNodesAtOnce) {
   batch.batch_shares = {0, 0, 1};
   batch.repair.fixed_s = 20;
   inputs.failures = {batch};
-  // Three of four: more than the code covers; the third place waits 55-70 for a repair.
+  // Three of four nodes are lost, more than the code covers; the third waits 55-70 for a repair.
   const TrialResult result = run_trial(inputs, 0, GetParam());
   expect_account(result, {0, 100, 1, 9 + 40, 5, 30, 0, 15});
 }
@@ -246,11 +250,12 @@ TEST_P(Rules, ANodeThatFailsOftenDoesNotComeBack) {
   inputs.recovery.evict_after = 2;
   inputs.failures = {traced(FailureKind::node, {5, 80})};
   inputs.failures[0].repair.fixed_s = 20;
-  // Waits 10-25, restarts to 55, 0 1 to 75; from 85 on for a node that does not come.
+  // The job waits 10-25, restarts to 55 and runs 0 1 to 75. From 85 on it waits for a node that
+  // does not return.
   const TrialResult result = run_trial(inputs, 0, GetParam());
   expect_account(result, {0, 200, 0, 5 + 20 + 5, 10, 30, 0, 15 + 115});
   EXPECT_EQ(result.count(CampaignCount::evicted_nodes), 1);
-  // Within 70 s it failed but once.
+  // Within 70 s the node failed only once.
   inputs.recovery.evict_within_s = 70;
   EXPECT_EQ(run_trial(inputs, 0, GetParam()).count(CampaignCount::evicted_nodes), 0);
 }
@@ -262,7 +267,8 @@ TEST_P(Rules, HotSparesJoinAtOnceOthersAreProvided) {
   inputs.recovery.provision_s = 50;
   inputs.failures = {traced(FailureKind::node, {5, 50})};
   inputs.failures[0].repair.fixed_s = 1000;
-  // The first joins at once, 0 to 50; the second is being made ready from 5 to 55: 5 s longer.
+  // The first spare is hot and joins at once; iterations run to 50. The second is provided from 5
+  // to 55, which delays the restart by 5 s.
   expect_account(run_trial(inputs, 0, GetParam()), {1, 100, 0, 5 + 10, 10, 30 + 35, 0, 0});
   inputs.recovery.hot_spares = 0;
   inputs.failures[0].trace_s = {5};
@@ -275,7 +281,7 @@ TEST_P(Rules, RepairsQueueForTheirSlots) {
   inputs.recovery.repair_slots = 1;
   inputs.failures = {traced(FailureKind::node, {1, 2})};
   inputs.failures[0].repair.fixed_s = 50;
-  // Back at 51 and 101.
+  // The nodes are back at 51 and 101.
   const TrialResult result = run_trial(inputs, 0, GetParam());
   expect_account(result, {1, 141, 0, 1, 6, 30, 0, 94});
   EXPECT_DOUBLE_EQ(result.node_down_s, 50 + 99);
@@ -301,7 +307,7 @@ TEST_P(Rules, WhereAHumanMustActItTakesUntilOneIsThere) {
   inputs.recovery.attended = {1, 2};
   inputs.recovery.manual_s = 60;
   expect_account(run_trial(inputs, 0, GetParam()), {1, 3700, 0, 25, 3635, 30, 0, 0});
-  // From 23 to 1 o'clock: somebody is there.
+  // The job is attended from 23 to 1 o'clock, so the failure is handled at once.
   inputs.recovery.attended = {23, 1};
   inputs.campaign.length_s = 135;
   expect_account(run_trial(inputs, 0, GetParam()), {1, 130, 0, 25, 65, 30, 0, 0});
@@ -325,7 +331,7 @@ TEST_P(Rules, RestartsThatDoNotWorkAreRepeated) {
   EXPECT_DOUBLE_EQ(result.lost_s[static_cast<int>(Loss::restart)], 30 * (900 + failed));
 }
 
-// Four groups of one node.
+// The job has four groups of one node.
 CampaignInputs elastic(double length_s) {
   CampaignInputs inputs = no_tier(length_s);
   inputs.nodes = 4;
@@ -339,13 +345,14 @@ TEST_P(Rules, GroupsGoOnWithoutTheOneThatFailed) {
   CampaignInputs inputs = elastic(66);
   inputs.recovery.spares = 1;
   inputs.failures = {traced(FailureKind::node, {25}, {2})};
-  // 0 1 to 20, cut at 25, detect to 30, stall to 33, 2 with three of four to 43; the lost group is
-  // ready at 40 and joins to 45; 3 4 to 65.
+  // Iterations 0 1 last to 20, 2 is cut at 25; detection to 30, stall to 33, 2 with three of four
+  // groups to 43. The lost group is ready at 40 and joins to 45; 3 4 last to 65.
   const TrialResult result = run_trial(inputs, 0, GetParam());
   expect_account(result, {5, 65, 0, 5, 5, 3 + 2, 2.5, 0});
   EXPECT_DOUBLE_EQ(result.useful_s, 47.5);
   EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{0}));
-  // Hit again at 36, it is ready at 41 + 7; nobody else notices. 3 to 53 without it, 4 to 65.
+  // The group fails again at 36 and is ready at 41 + 7; the others do not stop. They run 3 to 53
+  // without it, and 4 to 65.
   inputs.failures = {traced(FailureKind::process, {25, 36}, {2, 2})};
   expect_account(run_trial(inputs, 0, GetParam()), {5, 65, 0, 5, 5, 3 + 2, 5, 0});
 }
@@ -354,8 +361,8 @@ TEST_P(Rules, WithMoreGroupsOutThanTheTableKnowsTheJobRestarts) {
   CampaignInputs inputs = elastic(1066);
   inputs.failures = {traced(FailureKind::node, {25, 36}, {2, 0})};
   inputs.failures[0].repair.fixed_s = 1000;
-  // 33-36 of 2 cut, from nothing; detect to 41, the first is back at 1025, restart to 1055; the
-  // second, back at 1036, is there by then.
+  // Iteration 2 is cut at 36, and all starts from nothing. Detection lasts to 41; the first node is
+  // back at 1025, and the restart ends at 1055. The second, back at 1036, is there by then.
   expect_account(run_trial(inputs, 0, GetParam()), {1, 1065, 0, 5 + 3 + 20, 10, 3 + 30, 0, 984});
 }
 
@@ -367,8 +374,8 @@ INSTANTIATE_TEST_SUITE_P(Campaign, Rules,
 
 // --- many trials
 
-// Without spares the same nodes come back and fail at the mean rate; spares that stay keep the bad
-// ones away.
+// Without spares the same nodes come back and fail at the mean rate. Spares that stay in the job
+// replace nodes that fail often.
 TEST(CampaignRules, LemonsThatLeaveTakeTheirRateAlong) {
   CampaignInputs inputs = no_tier(1e6);
   inputs.nodes = 64;
@@ -390,12 +397,12 @@ TEST(CampaignRules, WhatCannotBeIsAnError) {
   };
   const auto refused = [&](auto change) { EXPECT_THROW(run_campaign(with(change)), Error); };
   refused([](RecoveryPolicy& recovery) { recovery.hot_spares = 1; });
-  refused([](RecoveryPolicy& recovery) { recovery.elastic.groups = 2; });  // of one node
+  refused([](RecoveryPolicy& recovery) { recovery.elastic.groups = 2; });  // groups have one node
   refused([](RecoveryPolicy& recovery) {
     recovery.success = 0.0005;
     recovery.restart_s = 0;
   });
-  // What no key lets through.
+  // No key can set these values.
   const auto caught = [&](auto change) { EXPECT_THROW(run_campaign(with(change)), InternalError); };
   caught([](RecoveryPolicy& recovery) { recovery.success = 0; });
   caught([](RecoveryPolicy& recovery) { recovery.repair_slots = -1; });

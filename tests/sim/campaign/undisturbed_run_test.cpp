@@ -1,4 +1,4 @@
-// The fast-forward campaign against the one that steps through every iteration, on random small
+// The fast-forward campaign must equal the one that steps through every iteration, on random small
 // campaigns.
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ void expect_same_timeline(const CampaignInputs& inputs, Met& met) {
     met.lost_s[loss] += fast.lost_s[loss];
   }
   EXPECT_NEAR(sum_s, fast.wall_s, 1e-9 * fast.wall_s);
-  // Both derive time from the same integers, so not a bit differs.
+  // Both derive time from the same integers, so results are equal to the last bit.
   EXPECT_TRUE(fast == replay);
   for (const std::int64_t count : fast.failures) met.failures += count;
   for (const std::int64_t count : fast.snapshots) met.snapshots += count;
@@ -50,7 +50,7 @@ void expect_much(const Met& met) {
   EXPECT_GT(met.snapshots, 100000);
   EXPECT_GT(met.skipped, 10000);
   for (int loss = 0; loss < kLosses; ++loss) {
-    if (loss == static_cast<int>(Loss::sync)) continue;  // of islands alone
+    if (loss == static_cast<int>(Loss::sync)) continue;  // only islands have this loss
     EXPECT_GT(met.lost_s[loss], 10000);
   }
 }
@@ -75,7 +75,7 @@ TEST(CampaignReplay, FastForwardIsTheSameTimelineOfEveryProtection) {
   EXPECT_GT(met.evicted, 500);
 }
 
-// Tiers by time that a rule decides anew each time.
+// A saving rule decides the interval of timed tiers anew after each snapshot.
 TEST(CampaignReplay, FastForwardIsTheSameTimelineUnderSavingRules) {
   Met met;
   std::int64_t asked = 0;
@@ -84,7 +84,7 @@ TEST(CampaignReplay, FastForwardIsTheSameTimelineUnderSavingRules) {
     CampaignInputs inputs = random_campaign(index);
     for (std::size_t i = 0; i < inputs.table.tiers.size(); ++i) {
       SnapshotTier& tier = inputs.table.tiers[i].tier;
-      if (tier.every_s <= 0 || (index + i) % 3 == 0) continue;  // beside some with an interval
+      if (tier.every_s <= 0 || (index + i) % 3 == 0) continue;  // other tiers keep their interval
       const auto every_s = [usual_s = tier.every_s](const SavingMoment& moment) {
         const auto turn = static_cast<double>((moment.iteration + moment.failures) % 7);
         return usual_s * (0.4 + 0.3 * turn);
@@ -101,7 +101,8 @@ TEST(CampaignReplay, FastForwardIsTheSameTimelineUnderSavingRules) {
   EXPECT_GT(asked, 10000);
 }
 
-// Every lost node with a notice, of a failure class as it comes or of a trace of capacity.
+// Every lost node comes with a notice, whether it is drawn from a failure class or read from a
+// trace of capacity.
 TEST(CampaignReplay, FastForwardIsTheSameTimelineUnderNotices) {
   Met met;
   for (std::uint64_t index = 0; index < 1000; ++index) {
@@ -116,9 +117,9 @@ TEST(CampaignReplay, FastForwardIsTheSameTimelineUnderNotices) {
   expect_much(met);
 }
 
-// Two to four timed tiers whose periods are long enough for leaps, in campaigns long enough. Some
-// campaigns also have a tier by iterations or a pause: every few iterations, or so seldom that
-// leaps keep between two of them.
+// There are two to four timed tiers, with periods and campaigns long enough for leaps. Some
+// campaigns also have a tier by iterations or a pause, either every few iterations or so rarely
+// that leaps fit between two of them.
 TEST(CampaignReplay, LeapsBetweenSeveralTimedTiers) {
   Met met;
   for (std::uint64_t index = 0; index < 120; ++index) {

@@ -47,7 +47,7 @@ Plan one_class(std::vector<RankId> members, std::vector<Stream> the_streams,
   return plan;
 }
 
-// A sender (rank 0) and a receiver (rank `to`).
+// Rank 0 sends, rank `to` receives.
 Plan two_classes(std::vector<Stream> first, std::vector<Task> first_tasks,
                  std::vector<Stream> second, std::vector<Task> second_tasks) {
   Plan plan;
@@ -84,9 +84,9 @@ TEST(Engine, TwoIterationsOverlapAcrossTheirBoundary) {
   EXPECT_DOUBLE_EQ(timeline.makespan_s, 8);
 }
 
-// A clock that stands between 2^n and 2^(n+1) and moves on by more rounds what it moves by, and may
-// step past the date that it was to reach; what ends then must be met all the same. Of hours, and
-// of decades.
+// A clock between 2^n and 2^(n+1) s that advances by more than its value rounds the advance, and
+// may step past the date that it was to reach; what ends then must be met all the same. The values
+// are hours and decades.
 TEST(Engine, MeetsEndsThatTheClockSteppedPast) {
   RandomStream random(1, RandomPurpose::test, 0);
   for (const double power : {std::exp2(13), std::exp2(30)}) {
@@ -365,8 +365,8 @@ Plan five_tasks(double kernel_s, bool awaited_first) {
   return plan;
 }
 
-// Graham (1969): a task that takes less may make all of them take longer. Here two messages meet at
-// a port and share it; in the order of who waits for them they do not.
+// Graham (1969): a shorter task may make all tasks together take longer. Here two messages meet at
+// a port and share it; if the message that is waited for goes first, they do not.
 TEST(Engine, AFasterKernelMayLengthenAStep) {
   Cluster cluster = small_cluster(2);
   const auto makespan_s = [&](double kernel_s, bool awaited_first) {

@@ -143,7 +143,7 @@ TEST(MaxMin, ARingRunsAtThePaceOfItsSlowestEdge) {
 }
 
 TEST(MaxMin, ManySizesOnOneLinkKeepTheirPrecision) {
-  // 1 byte and 1e9 bytes on one NIC of 10 B/s: 0.2 s, and 1e8 s + 0.1 s.
+  // 1 byte and 1e9 bytes share a NIC of 10 B/s: they take 0.2 s, and 1e8 s + 0.1 s.
   Cluster cluster = small_cluster(2);
   cluster.node.gpus = cluster.node.nics = 1;
   const std::vector<double> ends = simulate({{0, 1, 1}, {0, 1, 1e9}}, cluster);

@@ -68,7 +68,7 @@ class Traffic {
     add_flow(std::move(route), bytes);
   }
 
-  // To the host: PCIe once, host memory twice.
+  // A copy to the host uses PCIe once and host memory twice.
   void add_copy(RankId rank, double bytes) {
     append(rank,
            with_flow(plain(TaskKind::copy, "d2h", 0, 0), bytes,
@@ -198,9 +198,9 @@ TEST(Contention, TwoRingsOnOneNicShareItByHand) {
 }
 
 TEST(Contention, SplitPartsFillAllUplinksByHand) {
-  // Pods of two nodes, NICs of 10 B/s, two uplinks of 5 B/s. 40 bytes to the other pod: on both
-  // uplinks 10 B/s, 4 s; on one, 5 B/s, 8 s. A second message from the same pod in parts: 5 B/s
-  // each, 8 s.
+  // Pods have two nodes with NICs of 10 B/s and two uplinks of 5 B/s. 40 bytes to the other pod
+  // take 4 s on both uplinks (10 B/s) and 8 s on one (5 B/s). A second message from the same pod,
+  // sent in parts, leaves 5 B/s to each: 8 s.
   Cluster cluster = small_cluster(4);
   cluster.node.gpus = cluster.node.nics = 1;
   cluster.fabric.topology = Topology::fat_tree;

@@ -14,8 +14,8 @@ inline Parameter exactly(double value) {
   return {value, value, value, Origin::assumed, "test"};
 }
 
-// Nodes of two GPUs: NVLink 100 B/s, a NIC of 10 B/s per GPU, PCIe 20 B/s, host memory 30 B/s,
-// storage 15 B/s behind 10 B/s per node, 100 SMs, 4 cores, HBM 1000 B/s. One pod.
+// Each node has two GPUs: NVLink 100 B/s, a NIC of 10 B/s per GPU, PCIe 20 B/s, host memory 30 B/s,
+// storage 15 B/s behind 10 B/s per node, 100 SMs, 4 cores, HBM 1000 B/s. All are in one pod.
 inline Cluster small_cluster(int nodes) {
   Cluster cluster;
   cluster.nodes = nodes;

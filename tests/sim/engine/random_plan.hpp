@@ -171,7 +171,7 @@ class RandomCaseMaker {
   TaskIndex last_compute_ = 0;
 };
 
-// Another fabric and routing beneath the same job.
+// Moves the same job to another fabric and routing.
 inline void put_on_fabric(Cluster& cluster, Topology topology, Routing routing,
                           std::uint64_t seed) {
   RandomStream random(seed, RandomPurpose::test, 1);

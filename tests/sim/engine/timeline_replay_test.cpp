@@ -30,7 +30,7 @@ Timeline run(const RandomCase& random, FoldLimits limits) {
   return execute(random.plan, random.cluster, options);
 }
 
-// Of what any rank does, over the whole.
+// Compares the times of all tasks and the whole run.
 double largest_difference(const Plan& plan, const Timeline& a, const Timeline& b) {
   double difference = std::abs(a.makespan_s - b.makespan_s);
   for (RankId rank = 0; rank < plan.ranks; ++rank) {
@@ -55,7 +55,8 @@ TEST(TimelineReplay, WithoutJitterIsTheTimeline) {
   }
 }
 
-// What its kernels wait for is exact: ranks are as many as differ, transfers take next to no time.
+// Waits for kernels must be exact: all different ranks are simulated, and transfers take almost no
+// time.
 TEST(TimelineReplay, WithoutNetworkIsTheEngine) {
   const Jitter laws[] = {{.sigma = 0.1},
                          {.bursts = {.good = 20, .bad = 5, .slowdown = 1.7}},
@@ -122,8 +123,8 @@ std::vector<double> errors_of(const Job& job, int draws) {
   return errors;
 }
 
-// Pods of a stage each, whose links all replicas share: what is stated in docs/physics/cost.md and
-// in the note of a replayed run.
+// Each stage fills a pod, and all replicas share its links: docs/physics/cost.md and the note of a
+// replayed run state this error.
 TEST(TimelineReplay, OnSharedLinksIsWithinItsStatedError) {
   const Jitter laws[] = {{.sigma = 0.02},
                          {.sigma = 0.1, .per = JitterPer::task},

@@ -44,7 +44,7 @@ TEST(WayLoads, AFlowWithoutAChoiceHasNoWay) {
 }
 
 TEST(SharedWays, AsManyOfAKindShareAWayAsInTruth) {
-  // Ways 0 and 1 of 10 units a second, with three and one flows of one kind.
+  // Ways 0 and 1 carry 10 units a second, with three flows and one flow of one kind.
   const WayTable ways({{0, 1}, {0, 1}, {0, 1}, {1, 1}}, 2, 10);
   const WayLoads loads = ways.loads();
   const std::vector<SharedWay> all = shared_ways({0, 1, 2, 3}, ways.kinds, loads);

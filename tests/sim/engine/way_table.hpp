@@ -9,7 +9,7 @@
 namespace windtunnel {
 
 struct WayTable {
-  // Of each flow its way and its kind, which is also the amount that it carries.
+  // Each flow has a way and a kind, which is also the amount that it carries.
   WayTable(const std::vector<std::pair<int, int>>& flows, int ways, double capacity) {
     table.capacity.assign(ways, capacity);
     table.largest_amount.assign(ways, 1);

@@ -43,7 +43,7 @@ std::string parent_of(const std::string& key) {
   return dot == std::string::npos ? "" : key.substr(0, dot);
 }
 
-// Of the refusal: the key that its text begins with, else that of the option that set it.
+// Returns the key that the refusal's text begins with, else that of the option that set it.
 std::string fault_key(const Error& error) {
   const std::string text(error.text());
   const std::string first = text.substr(0, text.find_first_of(" :"));
@@ -66,7 +66,7 @@ std::string key_of(std::string word, const std::string& fault) {
   return "";
 }
 
-// Of a map that a scalar stands for: the row of the scalar.
+// If a scalar stands for a map, returns the row of the scalar.
 const Field* scalar_field(const std::string& key) {
   const Field* field = find_field(key);
   if (field == nullptr || field->shorthand.empty()) return field;
@@ -177,7 +177,8 @@ class Reader {
     change(key, fmt::format("{:g}", value * times / parts));
   }
 
-  // "it out", "one of them out", "out KEY", "KEY or KEY out"; "KEY and KEY" both at once.
+  // Reads "it out", "one of them out", "out KEY", "KEY or KEY out"; "KEY and KEY" means both at
+  // once.
   void leave() {
     if (!more()) return;
     Words keys;

@@ -21,9 +21,9 @@ Record simulated(const std::string& text) {
   return simulated(parse_case(text, "allowed.yaml"));
 }
 
-// Under zero2 the gradients of two layers and the vocabulary are whole until they are scattered,
-// beside the rank's shard of all (docs/physics/gradients.md). Of a stage of two layers these are
-// all gradients that zero1 keeps; of one of sixteen they are few.
+// Under zero2 the gradients of two layers and the vocabulary stay whole until they are scattered,
+// in addition to the rank's shard of all gradients (docs/physics/gradients.md). A stage of two
+// layers has no other gradients under zero1; a stage of sixteen has many more.
 TEST(AllowedBreaks, WholeGradientsOfTwoLayersLieBesideTheShardOfZero2) {
   const auto last_stage = [](int layers, const std::string& sharding,
                              const std::string& kept = "fp32") {
@@ -153,8 +153,8 @@ TEST(AllowedBreaks, TheHostsWaitIsSpreadOverTheLayersOfAPass) {
 }
 
 // The library's tuner picks the algorithm that is fastest for a collective alone. Without latency
-// that is the tree, of which two flows meet a message at a port: it gets a third instead of half.
-// Of either algorithm, whichever is picked, less latency is no worse.
+// it is the tree, which has two flows at a port: a message beside them gets a third instead of
+// half. With either algorithm fixed, less latency is no worse.
 TEST(AllowedBreaks, WithoutLatencyTheTunerPicksWhatLeavesAMessageLess) {
   const auto times = [](const std::string& algorithm) {
     Case the_case = parse_case(
@@ -184,7 +184,7 @@ TEST(AllowedBreaks, WithoutLatencyTheTunerPicksWhatLeavesAMessageLess) {
   EXPECT_NEAR(fast_s, fast_tree_s, 1e-9 * fast_s);
 }
 
-// Useful seconds of a trial with one failure at each of these moments.
+// Returns useful seconds of a trial with one failure, for each of these moments.
 std::vector<double> useful_s(const Case& the_case, const std::vector<double>& failure_s) {
   const MeasuredIteration measured = measure_iteration(the_case, {.threads = 1, .allow_oom = true});
   CampaignInputs inputs = campaign_inputs(the_case.job, measured.table);

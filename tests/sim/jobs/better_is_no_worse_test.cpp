@@ -45,9 +45,9 @@ enum class Breaks {
   by_host,
   // The tuner picks each collective's algorithm as if it were alone: others get another share.
   by_share,
-  // NCCL's tuner picks algorithm and wire format by its own model of the links, not by the time
-  // that they take: held with one of each for all sizes. So do MG-WFBP and ASC with the buckets
-  // that they merge, by the law of a dense reduction: held without merging.
+  // NCCL's tuner picks algorithm and wire format by its model of the links, not by the time that
+  // they take, so one of each is fixed for all sizes. MG-WFBP and ASC merge buckets by the law of a
+  // dense reduction, so merging is turned off.
   by_tuner,
   // Other times move the snapshots and failures of a trial to other moments: another sample.
   by_chance,
@@ -306,8 +306,8 @@ double sampled(const Figures& base, const Figures& other) {
   return (difference.high - difference.low) / 2;
 }
 
-// What zero2 may need more than zero1: its shard of the gradients, and by how much those that are
-// whole are larger than they are kept under zero1. Of the rank that has most, with what the
+// Returns what zero2 may need more than zero1: its shard of the gradients, and the bytes by which
+// whole gradients exceed what zero1 keeps of them. The rank with most counts, with what the
 // allocator adds.
 double most_beside_whole_gradients(const Job& job, const Figures& figures) {
   const double larger = whole_gradient_bytes_per_parameter(job) - gradient_bytes_per_parameter(job);
@@ -381,7 +381,8 @@ bool chooses_packs(const Job& job) {
   return job.lengths && job.lengths->policy != LengthPolicy::fixed;
 }
 
-// As worse_by() of the step, with nothing left to NCCL's tuner and to policies of lengths.
+// Compares steps as worse_by() does, but leaves no choice to NCCL's tuner and to policies of
+// lengths.
 double worse_without_choices(Case base, Case other) {
   for (Case* the_case : {&base, &other}) {
     choose_once(the_case->job);

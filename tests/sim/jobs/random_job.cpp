@@ -16,7 +16,7 @@
 namespace windtunnel {
 namespace {
 
-// A part of a scenario, of which each job takes one of the kind.
+// Each job takes one text of each kind of part.
 using Parts = std::span<const std::string_view>;
 
 constexpr std::string_view kModels[] = {
@@ -81,7 +81,7 @@ constexpr std::string_view kTurns[] = {
     "schedule: zb-h1\n",
 };
 
-// Later jobs have one of these beside another turn.
+// From this number on, jobs may have islands in addition to another part.
 constexpr std::uint64_t kFirstWithTwoTurns = 500;
 constexpr std::string_view kIslands[] = {
     "sync: [{islands: 2, every: 10 steps}]\n",
@@ -100,7 +100,7 @@ constexpr std::string_view kRest =
     "  - {class: process, rate: 20 per 1000 node-days}\n"
     "recovery: {spares: 1, detect: 30 s, restart: 5 min}\n";
 
-// Features of which three are drawn together.
+// Three of these features are drawn together.
 struct StatedPart {
   std::string_view key;
   std::string_view value;
@@ -225,7 +225,7 @@ class KeyDraw {
 
   static constexpr std::string_view kIntervals[] = {"1 iteration", "10 iterations", "7 min"};
 
-  // The example, or a part or a multiple of it.
+  // Returns the example, or a part or a multiple of it.
   std::string scaled(const Field& field) {
     static constexpr double kTimes[] = {1, 1, 0, 0.1, 0.5, 2, 10};
     const std::string_view example = field.example;

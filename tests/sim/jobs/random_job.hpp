@@ -1,4 +1,4 @@
-// Jobs composed of any keys of the field table.
+// These jobs are composed of any keys of the field table.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct RandomJob {
   std::string text;
   Overrides set;
 
-  // The command line that runs it, for who looks into a failure.
+  // Returns the command line that runs the job, to investigate a failure.
   std::string to_string() const;
 };
 RandomJob random_job_of_keys(std::uint64_t number);

@@ -71,7 +71,7 @@ bool runs(std::uint64_t number) {
   } catch (const std::exception& fault) {
     ADD_FAILURE() << fault.what();
   }
-  // Of this process, so that others on the machine do not count.
+  // The clock counts this process's CPU time, so other processes do not matter.
   EXPECT_LT(double(std::clock() - begin) / CLOCKS_PER_SEC, kLongest_s);
   return ran;
 }

@@ -8,7 +8,8 @@
 namespace windtunnel {
 namespace {
 
-// Campaigns whose goodput follows a law of the interval, and how many were asked for.
+// These campaigns' goodput follows a law of the interval, and they count how often they were asked
+// for.
 struct Campaigns {
   std::function<double(double every_s)> goodput;
   std::map<double, PairedCampaign> asked = {};
@@ -26,7 +27,7 @@ struct Campaigns {
   }
 };
 
-// The most at 10 s, as good from 3 to 50.
+// Goodput is greatest at 10 s, and almost as good from 3 to 50 s.
 double plateau(double every_s) {
   if (every_s < 3 || every_s > 50) return 0.8;
   return 0.9 - 1e-5 * std::abs(std::log(every_s / 10));

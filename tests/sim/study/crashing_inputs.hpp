@@ -1,4 +1,4 @@
-// A month of a job that crashes every few hours.
+// The job runs for a month and crashes every few hours.
 #pragma once
 
 #include "sim/campaign/campaign.hpp"

@@ -11,7 +11,7 @@
 namespace windtunnel {
 namespace {
 
-// Nodes that fail often, of which one waits as a spare.
+// Nodes fail often, and one node waits as a spare.
 std::string job(const std::string& failure, const std::string& recovery) {
   return "name: a\nmodel: gpt-1.7b\ncluster: {nodes: 4, node: dgx-h100, storage: {write: 10 GB/s, "
          "read: 10 GB/s}}\n"
@@ -82,7 +82,7 @@ TEST(DecisiveNumbers, ReportsOfUsersStandBesideClaims) {
   EXPECT_NE(note->figures.find("as reported"), std::string::npos) << note->figures;
 }
 
-// Whoever asks for months of many jobs is not told.
+// simulate() without advice, as studies of many jobs run it, must not look for decisive numbers.
 TEST(DecisiveNumbers, AreLookedForWhereAdviceIsAsked) {
   const Record record = simulate(parse_case(job("", "{when_no_spare: wait}"), "a.yaml"));
   EXPECT_EQ(note_of(record, "failures.0.repair"), nullptr);

@@ -51,7 +51,7 @@ std::string random_work(IdleDraw& draw, int number) {
   return work + "}";
 }
 
-// On top of a job of random_scenario().
+// These keys are added to a job of random_scenario().
 std::string idle_parts(IdleDraw& draw) {
   std::string text;
   if (draw.chance(0.8)) {

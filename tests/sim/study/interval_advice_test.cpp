@@ -15,8 +15,9 @@ namespace {
 constexpr double kDay = 86400;
 constexpr double kLength = 54 * kDay;
 
-// Llama 3's size and rate (419 unexpected failures in 54 days, Llama 3 Herd of Models, section
-// 3.3.4), all of processes; storage alone, which stalls an iteration of 5 s by 30 s.
+// The job has Llama 3's size and rate (419 unexpected failures in 54 days, Llama 3 Herd of Models,
+// section 3.3.4), with process failures only; storage alone keeps copies and stalls an iteration of
+// 5 s by 30 s.
 CampaignInputs storage_only() {
   CampaignInputs inputs;
   inputs.nodes = 2048;
@@ -190,8 +191,8 @@ CampaignInputs two_tiers() {
 }
 
 TEST(IntervalAdvice, TheTierThatCostsMostWithItsOwnFailures) {
-  // Per hour 30 s and, of a failure in 12 h, half an hour; against 0.1 s and, of one in 4 h, 50 s
-  // per 100 s.
+  // Storage costs 30 s per hour and half an hour for each failure, one in 12 h; host memory costs
+  // 0.1 s per 100 s and 50 s for each failure, one in 4 h.
   const std::optional<IntervalReport> storage = advice_on(two_tiers());
   ASSERT_TRUE(storage);
   EXPECT_EQ(storage->tier, "storage");
@@ -235,7 +236,7 @@ TEST(IntervalAdvice, OfTheOtherTiers) {
   EXPECT_EQ(storage.longest_s, kLength);
 }
 
-// As good as the best are intervals around it that lose less than 0.05 points.
+// Intervals around the best that lose less than 0.05 points are as good.
 TEST(IntervalAdvice, AsGoodAsTheBest) {
   const std::optional<IntervalReport> advice = advice_on(storage_only());
   ASSERT_TRUE(advice);
@@ -277,8 +278,8 @@ TEST(IntervalAdvice, ClusteredFailures) {
   EXPECT_LT(regret, 2e-3);
 }
 
-// A snapshot that takes 30 s of all the storage's bandwidth, of which the job may take a tenth: the
-// formulas ask for an interval of 10 min, and the advice keeps to five.
+// A snapshot takes 30 s at the storage's full bandwidth, and the job may use a tenth of that: the
+// formulas ask for an interval of 10 min, and the advice stays at five.
 TEST(IntervalAdvice, KeepsToItsShareOfTheStorage) {
   CampaignInputs inputs = storage_only();
   inputs.table.iteration_s = {5, 5.1};  // hardly a stall: as often as possible

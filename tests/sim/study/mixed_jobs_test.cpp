@@ -26,7 +26,7 @@ class MixedDraw {
     return std::string(*(words.begin() + random_.below(words.size())));
   }
   bool chance(double share) { return random_.uniform() < share; }
-  // One of the words, or nothing.
+  // Returns one of the words, or nothing.
   std::string maybe(double share, std::initializer_list<std::string_view> words) {
     return chance(share) ? one_of(words) : "";
   }

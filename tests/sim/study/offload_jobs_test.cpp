@@ -135,7 +135,7 @@ TEST(OffloadJobs, NothingIsFree) {
     const PreparedIteration prepared = prepare_iteration(job);
     const Stepped flows = engine(job, prepared);
     EXPECT_GE(flows.step_s, plain_s * (1 - 1e-9)) << i;
-    // One GPU shares its link with nobody; both ways of it may share the host's memory and drives,
+    // One GPU has its link alone, but both directions of it may share the host's memory and drives,
     // which the closed form does not know.
     const NodeSpec& node = job.cluster.node;
     if (job.layout.ranks() == 1 && offload.activations == MemoryTier::host &&
@@ -244,7 +244,7 @@ TEST(OffloadJobs, DrivesHaveACapacity) {
   EXPECT_THAT(memory_excess(job, prepared), testing::HasSubstr("offloaded state on drives needs"));
 }
 
-// 175 billion parameters on four nodes of eight 40 GB GPUs and 1 TB: 18 bytes of a parameter.
+// 175 billion parameters of 18 bytes fit on four nodes of eight 40 GB GPUs and 1 TB.
 TEST(OffloadJobs, PatrickStarsLargestModelFits) {
   Job job = small_job(1, 1, 32);
   job.model.layers = 96;
@@ -347,7 +347,7 @@ TEST(HiddenJobs, FollowsTheLink) {
   EXPECT_NEAR(share_of(hidden(job)), share / 2, 0.04);
 }
 
-// Bytes of the tasks of a class whose names begin so, in an iteration.
+// Sums the bytes per iteration of the tasks of a class whose names start with `begin`.
 double bytes_of_tasks(const Plan& plan, int rank_class, std::string_view begin) {
   double bytes = 0;
   for (const Task& task : plan.classes[rank_class].tasks) {
@@ -393,7 +393,7 @@ TEST(OffloadJobs, GradientsThatArriveInTheNextStepLeaveThen) {
   }
 }
 
-// Each rank steps when its own gradients are there: nothing more moves, and nobody waits longer.
+// Each rank steps when its gradients have arrived: no more bytes move, and no rank waits longer.
 TEST(OffloadJobs, StepsThatAreValidatedAfterwardsMoveAsMuch) {
   Job job = small_job(1, 4, 2);
   job.schedule.name = "zb-h1";

@@ -42,8 +42,8 @@ std::string bursts(double load, double duty, const std::string& length) {
                      length);
 }
 
-// Of one link. A ring over four is as slow as the slowest at every moment: in one of sixteen none
-// has a burst.
+// Bursts of one link act like their mean. A ring over four links is as slow as the slowest at every
+// moment: one moment of sixteen has no burst.
 TEST(OthersTraffic, ShortBurstsAreTheMeanOfASingleLink) {
   const double quiet_s = step_s(job_of(""));
   const double constant_s = step_s(job_of("background: [{links: pod-up 0, load: 0.4}]"));
@@ -61,7 +61,7 @@ TEST(OthersTraffic, LongBurstsCostMoreThanTheirMean) {
   const double constant_s = step_s(job_of("background: [{links: pod-up, load: 0.4}]"));
   const double bursts_s = mean_step_s(job_of(bursts(0.4, 0.5, "100 ms")));
   EXPECT_GT(bursts_s, 1.1 * constant_s);
-  // Never worse than in a burst all the time.
+  // It is never worse than a burst all the time.
   EXPECT_LE(bursts_s, step_s(job_of("background: [{links: pod-up, load: 0.8}]")));
 }
 

@@ -13,7 +13,8 @@
 namespace windtunnel {
 namespace {
 
-// What stands in braces is drawn from left to right by every compiler, arguments are not.
+// Every compiler evaluates a braced list from left to right, but arguments in any order, so draws
+// go through a tuple in braces.
 template <class... Drawn>
 std::string filled(std::string_view form, const std::tuple<Drawn...>& drawn) {
   return std::apply([&](const auto&... each) { return fmt::format(fmt::runtime(form), each...); },
@@ -132,7 +133,7 @@ class Draw {
     return text + "]";
   }
 
-  // One or two nodes of each kind.
+  // Each kind of node has one or two nodes.
   std::string pools() {
     const int nodes = power(0, 1);
     const bool apart = chance(0.4);
@@ -188,7 +189,7 @@ class Draw {
                    one_of({"ring", "ring", "ulysses"}), pools_ ? placing() : ""});
   }
 
-  // Of some axes what they send in few bits.
+  // Some axes send their data in few bits.
   std::string compress() {
     std::string text;
     const auto add = [&](std::string_view axis, std::string_view choice) {

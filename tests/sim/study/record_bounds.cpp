@@ -27,7 +27,8 @@ bool in_order(const Estimate& estimate) {
          estimate.p05 <= estimate.p95;
 }
 
-// Of all GPUs over the reported steps, each recorded rank as often as it stands for others.
+// Sums over all GPUs in the reported steps; each recorded rank counts as often as it stands for
+// others.
 double gpus_energy_J(const Record& record, double from_s, double to_s) {
   const PowerSpec& spec = record.studies.find<PowerReport>()->spec;
   double energy_J = 0;

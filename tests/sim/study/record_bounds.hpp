@@ -24,7 +24,7 @@ struct RecordBound {
   std::function<bool(const Record&)> holds;
 };
 
-// Of a record with a campaign.
+// These bounds hold for a record with a campaign.
 const std::vector<RecordBound>& record_bounds();
 
 struct RandomJobs {

@@ -48,7 +48,7 @@ struct Relation {
   std::function<void(Job&)> change;  // leaves the job as it is where the question does not arise
 };
 
-// Something of the job, times a number.
+// Scales a number of the job.
 Relation times(const char* name, double factor, Parameter& (*of)(Job&)) {
   return {name, Must::not_slow, [=](Job& job) { of(job).value *= factor; }};
 }
@@ -57,13 +57,14 @@ Relation constant(const char* name, double value, Parameter Calibration::*of) {
   return {name, Must::not_slow, [=](Job& job) { (job.calibration.*of).value = value; }};
 }
 
-// Failures, as if what is set had been there before they began.
+// These change what protects against failures, as if it had been set before they began.
 Relation protection(const char* name, std::function<void(Job&)> change) {
   return {name, Must::not_waste, std::move(change)};
 }
 
-// Gradients all-reduced so, where the program chooses what costs least by itself. Beside others on
-// the same links another may be better: so where nothing else uses them.
+// Fixes an algorithm for all-reduces of gradients, where the program would choose the cheapest.
+// With other traffic on the same links another may be better, so this holds only if nothing else
+// uses them.
 Relation forced(const char* name, CollectiveAlgorithm algorithm) {
   return {name, Must::not_gain, [=](Job& job) {
             if (job.communication.fidelity != Fidelity::closed) return;
@@ -206,7 +207,7 @@ double chance(const Record& record, const Result& other) {
   return (difference.high - difference.low) / 2 + 1e-3;
 }
 
-// Of the rank that has most, with what the allocator adds.
+// The rank with most counts, with what the allocator adds.
 double shards(const Result& result) {
   double most = 0;
   for (const GpuMemory& rank : result.iteration.memory) {
@@ -258,7 +259,7 @@ std::string broken(const Relation& relation, const Record& record, const Result&
   return "";
 }
 
-// Scenario by scenario, as many as the reader takes.
+// Tests random scenarios one by one, as many as the reader accepts.
 class Relations : public testing::TestWithParam<int> {};
 
 TEST_P(Relations, HoldOfRandomScenarios) {
@@ -326,7 +327,7 @@ TEST(IdleNetwork, ClosedFormsAndFlowsTakeAsLong) {
   }
 }
 
-// The text with every quantity in another unit.
+// Converts every quantity of the text to another unit.
 std::string in_other_units(std::string text) {
   struct Rule {
     const char* unit;

@@ -21,7 +21,7 @@ Sweep small_sweep(std::vector<VariedKey> vary) {
   return {{kScenario, read_file(kScenario), {{"campaign.replicas", "6"}}}, std::move(vary)};
 }
 
-// Three intervals, two rates and two layouts: two tables.
+// Three intervals, two rates and two layouts make two tables.
 Sweep grid() {
   return small_sweep({{"layout.tp", {"2", "4"}},
                       {"failures.*.rate", {"6 per 1000 node-days", "20 per 1000 node-days"}},
@@ -141,7 +141,7 @@ TEST(Sweep, ShardsAreEqualDisjointAndKeepTablesTogether) {
 }
 
 TEST(Sweep, InfeasiblePointsHaveReasons) {
-  // Wrong as text, wrong as a layout, too large for the GPUs.
+  // One point is wrong as text, one as a layout, and one is too large for the GPUs.
   const Sweep text = small_sweep({{"campaign.length", {"30 d", "30"}}});
   const std::vector<SweepCase> cases = sweep_cases(text);
   EXPECT_EQ(cases[0].reason(), "");
@@ -265,7 +265,8 @@ TEST(IntervalSearch, WhatIsToldOfTheBestIsNoLuck) {
   EXPECT_LT(std::abs(of_all.mean), (of_all.high - of_all.low) / 2);
 }
 
-// Of one tier, where trials tell: in few failures the best of either's intervals is one by luck.
+// With one tier and many failures the trials tell intervals apart; with few failures the best of
+// them is one by luck.
 TEST(IntervalSearch, SaysOfWhatDoesNotMatterWhatRunSays) {
   const Overrides set = {{"campaign.replicas", "400"},
                          {"failures.0.rate", "500 per 1000 node-days"},
@@ -283,8 +284,8 @@ TEST(IntervalSearch, SaysOfWhatDoesNotMatterWhatRunSays) {
   EXPECT_LT(said->shortest_s, said->longest_s);
 }
 
-// In so many trials as meet some tens of failures: in fewer the best is one by luck, and brings
-// nothing.
+// Enough trials must meet some tens of failures: with fewer the best interval is one by luck, and
+// gains nothing.
 TEST(IntervalSearch, SeveralTiersAndIterations) {
   const Overrides set = {
       {"campaign.replicas", "100"},

@@ -38,7 +38,7 @@ class Draw {
   RandomStream random_;
 };
 
-// But for what is trained.
+// Draws all parts of the job except what is trained.
 std::string random_rest(Draw& draw, std::uint64_t number) {
   std::string text = fmt::format(
       "name: trained-{}\n"
@@ -184,9 +184,9 @@ std::optional<Job> job_of(const std::string& text) {
   }
 }
 
-// Of the same rest of a job: less that is trained holds less and takes no longer, but for what the
-// host's waits move: they are spread over a pass, whose messages then leave some microseconds later
-// (tests/sim/jobs/allowed_breaks_test.cpp). An adapter is work of its own, so its times are not
+// If the rest of a job is the same, training less holds less and takes no longer, except for what
+// the host's waits move: they are spread over a pass, and its messages then leave some microseconds
+// later (tests/sim/jobs/allowed_breaks_test.cpp). An adapter adds work, so its times are not
 // compared here.
 TEST(TrainedJobs, FrozenPartsNeverCostMore) {
   int compared = 0;

@@ -15,7 +15,7 @@ Volunteers two_kinds() {
   return volunteers;
 }
 
-// Who is there after the changes, which must be possible.
+// Returns the peers that are present after the changes, and expects that the changes are possible.
 std::vector<int> present(const Volunteers& volunteers,
                          const std::vector<AttendanceChange>& changes) {
   std::vector<int> kinds = first_peers(volunteers);

@@ -35,7 +35,8 @@ TEST(Swarm, IsAsFastAsItsSlowestStage) {
   EXPECT_EQ(trial.moves, 0);
 }
 
-// Peers 0, 2, 4 serve stage 0. When two of them are gone it has one left, and one of stage 1 comes.
+// Peers 0, 2, 4 serve stage 0. When two of them have left, one remains, and one of stage 1 joins
+// it.
 TEST(Swarm, APeerGoesToTheStageThatLostMost) {
   const std::vector<AttendanceChange> changes = {leaves(100, 0), leaves(200, 4)};
   Swarm swarm = equal_swarm(6, 2);
@@ -66,7 +67,7 @@ TEST(Swarm, StallsWhileAStageHasNobody) {
   EXPECT_DOUBLE_EQ(trial.possible, 700);  // one peer alone cannot serve two stages
 }
 
-// The least rate of a stage under the best of all ways to deal peers out.
+// Tries all ways to assign peers to stages, and returns the best of their slowest stages' rates.
 double best_rate(const Swarm& swarm, const std::vector<int>& kinds) {
   std::vector<double> stages(swarm.stages());
   double best = 0;

@@ -106,7 +106,7 @@ TEST(ChakraUpstreamRing, HasTheLengthOfUpstream) {
   EXPECT_EQ(ring_trace_of(0).substr(0, 4), "\xda\xd0\x01\x12");
 }
 
-// Fourteen messages one after the other, the first seven with a reduction behind each.
+// Fourteen messages follow one another, and a reduction follows each of the first seven.
 TEST(ChakraUpstreamRing, TakesWhatItsMessagesAndReductionsTake) {
   const Cluster cluster = small_cluster(1, kRanks);
   Calibration calibration = ideal_calibration();

@@ -135,7 +135,7 @@ TEST(TrainingLog, RefusesWhatIsNone) {
   EXPECT_TRUE(refused("# nThread 1\n# out-of-place  in-place\n",
                       "expect COLLECTIVE --cluster MACHINE --log FILE"));
   EXPECT_TRUE(refused("iteration,seconds\n1,9.1\n",
-                      "no column contains the time of a step; besides `step` one of "));
+                      "no column contains the time of a step; in addition to `step`, one of "));
   EXPECT_TRUE(refused("iteration,seconds\n1,9.1\n", "iteration-time, train_step_timing in s, "));
   EXPECT_TRUE(refused("{\"traceEvents\": []}", "its name must end in .json"));
   for (const char* bad : {"nan", "-3", "0", "inf", "1e999", "5832x"}) {

@@ -45,7 +45,7 @@ TEST(CollectiveRows, BusFactors) {
   EXPECT_DOUBLE_EQ(bus_factor(CollectiveKind::send_recv, 8), 1);
 }
 
-// Two processes of two GPUs each on two hosts.
+// Two hosts run one process of two GPUs each.
 constexpr const char* kRanks =
     "# Using devices\n"
     "#  Rank  0 Group  0 Pid   6899 on      node-a device  0 [0000:04:00] NVIDIA H100 80GB HBM3\n"

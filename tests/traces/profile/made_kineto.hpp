@@ -23,8 +23,8 @@ struct MadeTrace {
   int vocabulary = 32000;
   int tokens = 4096;
   int microbatches = 1;
-  // Beside kernels and launches the events of the host that a profiler records: operations,
-  // arrows from launches to kernels, calls of functions. Most of a real file is these.
+  // Adds the host's events that a profiler records besides kernels and launches: operations, arrows
+  // from launches to kernels, function calls. Most of a real file consists of these.
   bool with_host = true;
   // How steps and passes are marked and launched.
   bool with_steps = true;    // ProfilerStep#

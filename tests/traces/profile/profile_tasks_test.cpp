@@ -163,7 +163,7 @@ TEST(ProfileTasks, OfHybridShardingTheReplicasGrow) {
   EXPECT_THAT(trace.declared[2].ranks, ElementsAre(0, 2, 4, 6));
 }
 
-// Two stages of two data-parallel ranks each, all captured, twice.
+// Two stages have two data-parallel ranks each; all are captured, and then doubled.
 TEST(ProfileTasks, PipelinesGrowByCopiesOfAllStages) {
   std::vector<RankTrace> traces;
   for (const int rank : {0, 1, 2, 3}) {

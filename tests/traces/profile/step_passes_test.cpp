@@ -91,7 +91,7 @@ TEST(StepPasses, ForwardsInARowAreCutByTheSchedulesOrder) {
   }
 }
 
-// Two forwards of the same kernels behind one that prepares, and a backward.
+// Two forwards of the same kernels follow a preparation, and a backward follows them.
 TEST(StepPasses, ForwardsWithoutMessagesAreTheSameKernelsAgain) {
   using enum ActionKind;
   RankProfile profile;

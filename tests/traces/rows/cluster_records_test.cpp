@@ -96,15 +96,15 @@ TEST(SlurmJobs, TheFailedNodeIsTakenWhereItIsNamed) {
 // Names, where they are more than ran jobs at a time; else what the sizes of jobs tell.
 TEST(SlurmJobs, ANoteSaysWhatDecidedTheNumberOfNodes) {
   EXPECT_EQ(note_of(read_records(kJobs)[0], "nodes"),
-            "those named in jobs; state the true number with --nodes");
+            "the nodes named in jobs; state the true number with --nodes");
   const FaultLog log = read_records(
                            "State|Start|End|NNodes|FailedNode\n"
                            "NODE_FAIL|2024-08-01T00:00:00|2024-08-02T00:00:00|5|a1\n")
                            .at(0);
   EXPECT_EQ(log.nodes, 5);
-  EXPECT_EQ(
-      note_of(log, "nodes"),
-      "as many as ran jobs at the same time; jobs name 1; state the true number with --nodes");
+  EXPECT_EQ(note_of(log, "nodes"),
+            "the number of nodes that ran jobs at the same time; jobs name 1; state the true "
+            "number with --nodes");
 }
 
 // A last cell may be empty (-P), and a bar may close each line (-p).
@@ -401,7 +401,7 @@ TEST(KernelLog, ReadsASyslogOfManyHosts) {
   const FaultLog& nodes = logs[0];
   EXPECT_EQ(nodes.nodes, 2);  // that the kernel's lines name
   EXPECT_EQ(note_of(nodes, "nodes"),
-            "those named in kernel lines; state the true number with --nodes");
+            "the nodes named in kernel lines; state the true number with --nodes");
   EXPECT_EQ(nodes.span_s, 4 * kDay_s);
   ASSERT_EQ(nodes.faults.size(), 2U);
   // Its contained error and what came of it are one fault, of a node.

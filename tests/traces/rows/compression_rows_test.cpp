@@ -15,7 +15,7 @@ CompressionRuns parsed(const std::string& lines) {
   return parse_compression_runs(std::string(kExchangeHeader) + lines, "runs.csv");
 }
 
-// Of one faulty row.
+// Returns the reason why the row is unusable.
 std::string reason_of(const std::string& line) {
   const CompressionRuns runs = parsed(line);
   EXPECT_TRUE(runs.runs.empty());

@@ -31,7 +31,7 @@ FaultPoint with_cell(const std::string& column, const std::string& cell) {
   return points_with(column, cell).runs.at(0);
 }
 
-// Of the one row, which cannot be used.
+// Returns the place and reason of the one row that cannot be used.
 std::string error_with(const std::string& column, const std::string& cell) {
   const FaultPoints points = points_with(column, cell);
   if (points.unusable.size() != 1) return "no error";

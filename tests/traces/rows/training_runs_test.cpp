@@ -115,7 +115,7 @@ const std::vector<Fault>& faults() {
        "ranks"},
       {{{"global_batch", "63"}, {"micro_batch", ""}},
        "column 'global_batch': 63 sequences cannot be divided among 4 dp ranks"},
-      // 64 x 1024 tokens / 16 GPUs / 2 s = 2048 tokens/s.
+      // 64 x 1024 tokens / 16 GPUs / 2 s make 2048 tokens/s.
       {{{"tokens_per_s_per_gpu", "1800"}},
        "column 'iter_time_s': 2 s contradicts column 'tokens_per_s_per_gpu', which implies 2.276 "
        "s"},

@@ -1,4 +1,4 @@
-// windtunnel validate collectives and calibrate on timings of collectives.
+// These tests run windtunnel validate collectives and calibrate on timings of collectives.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -198,11 +198,11 @@ TEST(CalibrateCollectives, IsOfOneMachine) {
   const ProgramResult unknown = run_program(command + " --force --machine K");
   EXPECT_EQ(unknown.exit_code, 2);
   EXPECT_EQ(run_program(command + " --force --machine M --gpu h100").exit_code, 2);
-  // Of both, a file each.
+  // With both machines, each has its file.
   EXPECT_EQ(run_program(command + " --force --machine N --machine M").exit_code, 0);
   EXPECT_NE(read_text(folder + "/o-m.yaml").find("name: \"o-m\""), std::string::npos);
   EXPECT_NE(read_text(folder + "/o-n.yaml").find("name: \"o-n\""), std::string::npos);
-  // A page of one that cannot be written takes nothing from the other.
+  // If one page cannot be written, the other still is.
   fs::create_directories(folder + "/p-m.html/full");
   const ProgramResult half =
       run_program(command + " --force --machine N --machine M --page " + folder + "/p.html");

@@ -21,7 +21,7 @@ std::string row(int layers, int hidden, int gpus, int tp, double step_s, const c
          ",none,bf16," + std::to_string(step_s) + ",\n";
 }
 
-// A third of an A100's peak, plus a row of another kind and one without a time.
+// Rows reach a third of an A100's peak; one more row has another kind, and one has no time.
 std::string runs_file(const std::string& folder) {
   const std::string path = folder + "/rows.csv";
   std::ofstream out(path);

@@ -50,7 +50,7 @@ TEST(ValidateCommand, FailsAboveTheBound) {
   EXPECT_NE(result.err.find("is above 0.01"), std::string::npos) << result.err;
 }
 
-// Two layouts of a GPT on A100s (vTrain's single-node kind of row), one row that contradicts
+// Two rows state layouts of a GPT on A100s (vTrain's single-node kind of row), and one contradicts
 // itself.
 std::string training_rows(const std::string& folder) {
   std::string path = folder + "/runs.csv";
@@ -86,7 +86,7 @@ TEST(ValidateCommand, AFilterThatMatchesNothingIsRefused) {
   EXPECT_EQ(result.err, "windtunnel: --where: no row of these files matches: source~\"nobody\"\n");
 }
 
-// Of each kind that has one, and of all together.
+// Each kind that has a page, and `all`, must write it.
 TEST(ValidateCommand, WritesItsPage) {
   const std::string folder = scratch_folder("validate_page");
   const std::string page = folder + "/page.html";
@@ -134,7 +134,7 @@ TEST(ValidateCommand, PredictsTrainingRuns) {
   EXPECT_NE(text.find("runs.csv:4"), std::string::npos) << text;
   EXPECT_EQ(text.find(folder), std::string::npos) << text;
 
-  // The same bytes again, on one thread too.
+  // One thread must print the same bytes.
   EXPECT_EQ(run_program("validate runs " + rows + " --json -j 1").out, result.out);
 }
 
@@ -187,7 +187,8 @@ TEST(ValidateCommand, FiltersFitsAndFailsTrainingRuns) {
   EXPECT_EQ(document.at("rows").size(), 1u);
 }
 
-// Goodput of a job whose restart and interval are stated, and one whose metric nobody knows.
+// Writes the goodput of a job whose restart and interval are stated, and a row with an unknown
+// metric.
 std::string fault_rows(const std::string& folder) {
   std::string path = folder + "/points.csv";
   std::ofstream(path)
@@ -272,7 +273,7 @@ TEST(ValidateCommand, SamplesOfSeveralFilesOfOneDevice) {
   EXPECT_NE(refused.err.find("a calibration is for one device"), std::string::npos) << refused.err;
 }
 
-// 8 GB of one process each, then one whose place says nothing.
+// Writes rows of 8 GB, and then a row whose storage is unknown.
 std::string checkpoint_file(const std::string& folder) {
   std::string path = folder + "/times.csv";
   std::ofstream(path) << "source,system,gpus,gpu_type,model,checkpoint_bytes,storage,"
@@ -394,7 +395,7 @@ TEST(ValidateCommand, TakesFilesOfAllKindsAtOnce) {
   for (const char* part : {"checkpoints  s, drives", "runs", "1f1b", "prices.csv: not read"}) {
     EXPECT_NE(result.err.find(part), std::string::npos) << part << "\n" << result.err;
   }
-  // As the kind alone says it.
+  // `all` must state the same as the command for the kind alone.
   const json alone = json::parse(run_program("validate checkpoints " + times + " --json").out);
   EXPECT_EQ(document.at("kinds").at("checkpoints").at("families"), alone.at("families"));
 
@@ -438,7 +439,7 @@ TEST(ValidateCommand, HeadersSayWhichCommandJudges) {
   refused(both + " --where 'gpus>8'", "--where: these files contain rows of several kinds");
   refused(times + " --worst 2", "--worst: 'windtunnel validate checkpoints' has no such option");
   refused("schedules " + rows_file() + " --markdown " + page, "unknown option '--markdown'");
-  // A command reads only what stands behind it.
+  // A command reads only the words behind it.
   refused("--fail-above 0.1 all " + both,
           "'--fail-above' is before the command 'all', but options must be after it");
   refused(times + " all " + folder, "times.csv' is before the command 'all'");

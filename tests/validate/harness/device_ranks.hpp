@@ -40,7 +40,7 @@ inline void run_device_ranks(int ranks, const std::function<void(TcpGroup&)>& bo
   });
 }
 
-// Of this process, which takes its device at its first call.
+// This process takes its device at its first call.
 inline std::unique_ptr<Collectives> device_collectives(TcpGroup& group) {
   if (kTestDevice == DeviceKind::cpu) return std::make_unique<TcpCollectives>(group);
   static const DeviceShare share = take_devices(group, device(kTestDevice));

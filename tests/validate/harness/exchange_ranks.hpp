@@ -130,7 +130,7 @@ class ExchangingRank {
     return read([&](size_t i) { return exchange_.error(i); });
   }
 
-  // Of all ranks, added up in double.
+  // Adds up the values of all ranks in double precision.
   std::vector<std::vector<double>> sum(const Tensors& own) {
     std::vector<std::vector<double>> sums;
     for (const std::vector<float>& values : own) {

@@ -10,7 +10,7 @@
 namespace windtunnel {
 namespace {
 
-// Nobody is there: exchanges are made, and not run.
+// These ranks do not exist: exchanges are built, but not run.
 class NobodyElse : public Collectives {
  public:
   explicit NobodyElse(int ranks) : ranks_(ranks) {}
@@ -223,7 +223,7 @@ TEST(ExchangeRecipe, TernaryAndSketchesGather) {
   EXPECT_EQ(recipe[1].bytes * kRanks, 135168);
 }
 
-// Of kernels by their names.
+// Sums bytes by the name of the kernel.
 std::map<std::string, double> bytes_run(std::span<const ExchangeStep> steps) {
   std::map<std::string, double> bytes;
   for (const ExchangeStep& step : steps) {
@@ -273,7 +273,7 @@ TEST(ExchangeRecipe, SketchesRunTheKernelsThatTheyArePricedBy) {
   expect_near(ran, bytes_priced(kernels), 1e-9);
 }
 
-// Decoded codes are added: nobody sums them on the way.
+// Each rank adds the decoded codes, because no rank sums them on the way.
 TEST(ExchangeRecipe, TernaryRunsTheKernelsThatItIsPricedBy) {
   NobodyElse nobody(kRanks);
   const CompressorChoice choice{.name = "terngrad"};

@@ -34,7 +34,7 @@ struct CollectivesReport {
   ValidationReport report;
   std::vector<FittedNetwork> networks;  // in the order of their first row
   CollectivesSummary summary;           // of the judged points
-  int measured_rows = 0;                // behind these medians
+  int measured_rows = 0;                // rows that these medians summarise
 };
 
 // Throws Error if a filter names an unknown column, `where` leaves no row, or the rows to fit on

@@ -36,7 +36,7 @@ std::string law_key(const ScoredRow& row) {
   return fmt::format("{}|{}", row.machine, to_string(row.kind));
 }
 
-// Median over the samples of |median of the others / sample - 1|.
+// Returns the median over the samples of |median of the others / sample - 1|.
 double noise_share(const std::vector<double>& samples) {
   std::vector<double> errors;
   for (size_t i = 0; i < samples.size(); ++i) {

@@ -25,12 +25,13 @@ constexpr double kScaleGuess = 0.1;
 // judged beyond; 14 of 22 machines need no growth.
 constexpr double kRanksNoise = 0.09;
 constexpr double kSizesNoise = 0.04;
-// The weight of slow nodes in the prior, in node-jobs and slow nodes seen.
+// The prior of slow nodes counts as much as a sample of this many node-jobs and slow nodes.
 constexpr double kPriorNodeJobs = 200;
 constexpr double kPriorSlowNodes = 2;
 constexpr double kSlowAbove = 0.05;  // logarithm; smaller delays are noise
 
-// Settings without a derivative: the tuner's counts, and the size from which messages wait.
+// The loss has no derivative in these settings (the tuner's counts, and the size from which
+// messages wait), so all values are tried.
 struct Setting {
   Parameter InterconnectLaw::*member;
   std::vector<double> tried;
@@ -59,7 +60,7 @@ double prior_sd(const Parameter& parameter) {
   return std::log(parameter.high / parameter.low) / (2 * kNormal95);
 }
 
-// `point`: logarithms of the fitted numbers relative to their priors.
+// `point` holds logarithms of the fitted numbers relative to their priors.
 Calibration moved(const Calibration& prior, const Point& point) {
   Calibration calibration = prior;
   const std::vector<const InterconnectLawField*> fields = fitted_fields(prior.network);

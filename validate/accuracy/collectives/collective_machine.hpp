@@ -15,7 +15,7 @@
 
 namespace windtunnel {
 
-// A text about the network between nodes, interpreted.
+// Holds what a text says about the network between nodes.
 struct NetworkText {
   Transport transport = Transport::infiniband;
   bool names_transport = false;
@@ -40,7 +40,8 @@ struct CollectiveMachine {
   std::string calibration;         // in the library, for this GPU
   // 23 for NCCL 2.23, whose table of choices applies; 0: not stated.
   int nccl_release = 0;
-  // GPUs driven by one process, which launches kernels on them one after the other; 1: one each.
+  // One process drives this many GPUs and launches kernels on them one after the other; 1: each GPU
+  // has a process.
   int process_gpus = 1;
   std::vector<std::string> assumed;  // in the order of decisions
 };

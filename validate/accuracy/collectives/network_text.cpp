@@ -63,7 +63,8 @@ constexpr std::array kSpeeds{
     Speed{"omni-path", 100},
 };
 
-// NVLink per GPU and direction by generation: data sheets of V100, A100, H100, B200.
+// Each generation's bytes per second per GPU and direction follow data sheets: V100, A100, H100,
+// B200 are generations 2 to 5.
 constexpr std::array kNvlinkGenerations{80e9, 150e9, 300e9, 450e9, 900e9};
 
 // Patterns for numbers in the text. Speeds are case-sensitive, because GB/s differs from
@@ -72,14 +73,14 @@ struct Patterns {
   RE2 nvlink{R"(nvlink[ -]?(?:gen ?)?([1-5])?)"};
   RE2 nvlink_domain{R"(\bnvl ?-?(\d{1,4}))"};
   RE2 pcie{R"(pci(?:e|[ -]express)[ -]*(?:gen)?[ -]*([1-6])?)"};
-  // "8x400Gb/s" and, without a number of ports, "400 GbE", "3.2 Tb/s", "~49 GB/s".
+  // Matches "8x400Gb/s".
   RE2 ports_and_speed{
       R"((\d{1,3}) ?[xX*] ?(\d{1,5}(?:\.\d+)?) ?([gG](?:b/s|bps|bit/s|bE|B/s|\b)))"};
   RE2 speed{R"((\d{1,5}(?:\.\d+)?) ?(GB/s|[GT](?:b/s|bps|bit/s|bE|\b)))"};
   // "2x HDR".
   RE2 times{R"((\d{1,3}) ?x ?(?:hpe |cray |mellanox |nvidia )?)"
             R"((?:slingshot|connectx|cx-?\d|[hnxe]dr|infiniband|ib\b|roce|nics?|efa))"};
-  // "8-NIC", "4 NICs", "1 QSFP", but not the 11 of "Slingshot-11 NICs".
+  // Matches "8-NIC", "4 NICs", "1 QSFP", but not the 11 of "Slingshot-11 NICs".
   RE2 count{
       R"((?:^|[^-\d.])(\d{1,3})[ -](?:nics?|hcas?|ports?|rails?|qsfp\w*|cx-?\d|connectx-?\d)\b)"};
   RE2 per_gpu{R"(nics? (?:per|for each|/) ?(?:gpu|rank)|/gpu\b|/rank\b)"};
@@ -102,7 +103,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-// Nominal port speeds in Gb/s.
+// Ports are sold with these speeds in Gb/s.
 constexpr std::array kNominal{10.0, 25.0, 40.0, 56.0, 100.0, 200.0, 400.0, 800.0};
 
 // A measured port speed such as "~49 GB/s" is slightly below the nominal one.

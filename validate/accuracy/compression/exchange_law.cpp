@@ -26,7 +26,7 @@ double largest_of(int count) {
   return low;
 }
 
-// A connection sets no constant: it limits the share of the NIC (step_s()).
+// The connection's limit has no constant; step_s() applies it to the share of the NIC.
 void set_number(const FittedLawNumber& number, double value, StepRow& row) {
   if (number.what->member != nullptr) {
     (row.job.calibration.*number.what->member).value = value;
@@ -61,7 +61,7 @@ double residual(StepRow& row, double predicted_s, bool growth) {
   return std::log(predicted_s / measured_s);
 }
 
-// The numbers of a stage with their guesses; numbers of a single network come last.
+// Returns the numbers of a stage with their first guesses: common ones, then those of each network.
 std::vector<FittedLawNumber> numbers_of(const LawStage& stage, std::size_t at,
                                         const std::vector<std::string>& networks) {
   std::vector<FittedLawNumber> numbers;
@@ -92,7 +92,7 @@ void fit_stage(std::size_t at, const std::vector<StepRow*>& rows,
   std::vector<FittedConstant> constants;
   for (const FittedLawNumber& number : numbers) constants.push_back(number.what->prior);
   std::vector<int> clusters;
-  std::vector<int> models;  // rows to be judged have other sizes, and may have another model
+  std::vector<int> models;  // also left out in turn: judged rows may have another model
   std::map<std::string_view, int> known;
   for (const StepRow* row : rows) {
     clusters.push_back(row->run->gpus);
@@ -118,7 +118,7 @@ void fit_stage(std::size_t at, const std::vector<StepRow*>& rows,
   law.unseen.emplace_back(found.unseen);
 }
 
-// The mean excess of the fitted rows that show only the cost of hooks.
+// The mean time per layer that fitted rows with hooks take beyond the prediction without hooks.
 std::optional<double> fitted_hook_s(std::vector<StepRow>& rows, const FittedLaw& law) {
   double sum = 0;
   int count = 0;

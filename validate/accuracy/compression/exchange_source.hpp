@@ -80,7 +80,8 @@ struct BorrowedLaw {
 struct SparseExchange {
   std::string parts;     // prefix of the method of rows that state the parts of a step
   std::string parts_of;  // the method that ran in those steps
-  std::string fitted, fitted_for_itself;  // models
+  // The model that others are predicted from, and the one that it is predicted from itself.
+  std::string fitted, fitted_for_itself;
   BorrowedLaw latency;
   double usual_latency_s = 0;
 };

@@ -99,7 +99,7 @@ double fit(const std::vector<double>& bytes, const std::vector<double>& seconds,
   constexpr double kNoise = 0.05;
   std::vector<int> clusters(bytes.size());
   std::iota(clusters.begin(), clusters.end(), 0);
-  constexpr int kOneThread = 1;  // all rows have one model
+  constexpr int kOneThread = 1;  // the rows share one model, which threads may not
   const FittedConstants found = fitted_constants(
       constants, clusters, kNoise,
       [&](const std::vector<double>& at, size_t i) {

@@ -30,7 +30,7 @@ struct ExecutedPlan {
   bool nccl = false;
 };
 
-// One word each, for documents and tables.
+// Each is one word, for documents and tables.
 struct ExecutionWays {
   std::string links;         // "buckets" or "testbed"
   std::string computations;  // "waits", "cpu kernels", "cuda kernels"
@@ -38,8 +38,8 @@ struct ExecutionWays {
 };
 ExecutionWays execution_ways(const ExecutedPlan& executed);
 
-// One iteration of the case; of a company, one iteration of each job, started together. Throws
-// Error, with the setting to change, if more ranks would run than can be executed.
+// Executes one iteration of the case; for a company, one iteration of each job, all started
+// together. Throws Error, with the setting to change, if more ranks would run than can be executed.
 ExecutedPlan executed_plan(const Case& the_case);
 ExecutedPlan executed_plan(const Company& company);
 

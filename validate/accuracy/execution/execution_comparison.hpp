@@ -41,7 +41,7 @@ struct ComparedKind {
 struct ExecutionComparison {
   int executions = 0;
   ComparedTime step;
-  double low_s = 0;  // of the shortest and the longest execution
+  double low_s = 0;  // steps of the shortest and the longest execution
   double high_s = 0;
   std::vector<ComparedTime> iterations;  // their ends
   std::vector<ComparedRank> ranks;
@@ -52,7 +52,7 @@ struct ExecutionComparison {
 ExecutionComparison compare_execution(const ExecutedPlan& executed, const Timeline& predicted,
                                       std::span<const Timeline> measured);
 
-// The execution with the median step.
+// Returns the execution with the median step time.
 const Timeline& usual_execution(const ExecutedPlan& executed, std::span<const Timeline> measured,
                                 const ExecutionComparison& comparison);
 

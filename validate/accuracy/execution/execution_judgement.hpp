@@ -1,5 +1,5 @@
-// Judges predictions of several scenarios by executing them: errors of steps and kinds of tasks,
-// coverage of intervals, and the ranking.
+// Judges predictions of several scenarios by executing them: this compares step times and times per
+// kind of task, the coverage of intervals, and the ranking.
 #pragma once
 
 #include <span>
@@ -14,7 +14,7 @@ namespace windtunnel {
 // a separate plan of equal waits, messages and rounds, with as many ranks and at the same scale as
 // the plan to predict; nothing is fitted to what is judged.
 
-// Real seconds per task or event.
+// Each value is in real seconds per task or event.
 struct MachineOverheads {
   double wait_s = 0;     // a task that only takes time
   double send_s = 0;     // a send: its thread wakes late
@@ -26,8 +26,8 @@ struct MachineOverheads {
 MachineOverheads measured_overheads(const ExecutedPlan& like, const ExecutionScale& scale,
                                     int runs);
 
-// The plan with each task lengthened by its overhead. A receive has no time of its own (plan.hpp),
-// so the tasks that wait for it become longer.
+// Returns the plan with each task lengthened by its overhead. A receive takes no time itself
+// (plan.hpp), so the tasks that wait for it become longer.
 ExecutedPlan with_overheads(const ExecutedPlan& executed, const MachineOverheads& overheads,
                             const ExecutionScale& scale);
 

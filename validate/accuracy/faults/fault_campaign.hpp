@@ -22,7 +22,7 @@ struct FaultCampaign {
   double stall_s = 0;    // how long training waits in each save
   double save_s = 0;     // until it is complete
   double restart_s = 0;  // from a failure until training continues, including detection and loading
-  double gap_shape = 1;  // Weibull
+  double gap_shape = 1;  // shape of the Weibull law of gaps between failures
   bool regular = false;  // failures are equally spaced, as injected ones are
   double spares = -1;    // negative: a spare node is always available
   double repair_s = 0;

@@ -14,7 +14,7 @@ namespace {
 constexpr double kMostNodes = 1e7;
 // CheckFreq (Mohan et al., FAST 2021) saves as often as possible at this share of the time.
 constexpr double kMostStallShare = 0.035;
-// This is relative uncertainty of "about 2 min" from a secondary source.
+// A secondary source that says "about 2 min" has this relative uncertainty.
 constexpr double kAbout = 0.5;
 
 struct KnownRange {
@@ -204,7 +204,7 @@ void cap_interval(FaultJob& job) {
 }
 
 void add_inputs(FaultJob& job, const FaultPoint& point) {
-  // The formula of an expected ETTR has no such input, so values from it do not either.
+  // An expected ETTR comes from a formula, so inputs that the formula lacks do not affect it.
   const bool by_formula = contains_text(point.metric, "expected ETTR");
   const bool average = contains_text(point.metric, "average ETTR");
   if (add_elastic(job, point.restart_s, point.other_inputs)) {

@@ -20,7 +20,7 @@ namespace windtunnel {
 namespace {
 
 constexpr double kTolerance = 0.01;  // if no input is open
-// For a mean time between failures, because counts are small.
+// Tolerance of a mean time between failures. It is large because it rests on few failures.
 constexpr double kMeanTolerance = 0.15;
 
 double seconds_per(std::string_view unit) {

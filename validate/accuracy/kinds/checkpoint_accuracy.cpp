@@ -138,7 +138,8 @@ double drives_Bps(const CheckpointRow& row, const NodeSpec* instance) {
   return drives * kDrive_Bps;
 }
 
-// A single process of torch.save pickles for all ranks, which is slower than any storage not named.
+// Whether one process of torch.save writes for all ranks. Pickling is then slower than any storage,
+// so the storage need not be stated.
 bool writes_alone(const CheckpointRow& row) {
   return contains_text(row.storage, "not stated") && contains_text(row.method, "torch.save");
 }
@@ -181,7 +182,8 @@ SnapshotTier tier_of(const CheckpointRow& row) {
   return tier;
 }
 
-// Storage slower than one process of any software: the time of a save then tells its bytes.
+// Whether the storage is slower than a process of any software. The time of a save then gives its
+// bytes.
 bool tells_bytes(const CheckpointRow& row) {
   if (row.bytes || row.event != CheckpointEvent::save || !row.storage_Bps) return false;
   double slowest_Bps = std::numeric_limits<double>::infinity();
@@ -296,7 +298,7 @@ ValidationReport validate_checkpoints(const std::vector<CheckpointRows>& files,
 MeasuredKind checkpoint_kind() {
   return {.name = "checkpoints",
           .title = "checkpoints",
-          .help = "times of saving and loading checkpoints, by software and place",
+          .help = "compare times of saving and loading checkpoints, by software and place",
           .columns = {"checkpoint_bytes", "method", "event", "seconds"},
           .where = "gpus>8 && method~\"torch.save\"",
           .judge = [](const KindOptions& options) {

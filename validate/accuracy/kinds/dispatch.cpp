@@ -113,7 +113,7 @@ std::vector<PredictedRow> predict_exchange(const ExchangeRow& row) {
 MeasuredKind dispatch_kind() {
   return {"dispatch",
           "dispatch and combine of experts",
-          "times of sending tokens to experts and back, by library and network",
+          "compare times of sending tokens to experts and back, by library and network",
           {"operation", "tokens", "topk", "experts", "time_us"},
           "library~\"DeepEP\"",
           [](const KindOptions& options) {

@@ -124,7 +124,7 @@ std::vector<PredictedRow> predict_rates(const RateRow& row) {
 MeasuredKind failure_kind() {
   return {"failures",
           "published rates of failures",
-          "published rates of failures, compared with the rates that a plan assumes by default",
+          "compare published rates of failures with the rates that a plan assumes by default",
           {"events", "quantity", "cause", "value"},
           "gpus>1000",
           judge_with<RateRow, kRateColumns, predict_rates>};

@@ -78,7 +78,7 @@ std::vector<PredictedRow> predict_watts(const WattsRow& row) {
 MeasuredKind power_kind() {
   return {"power",
           "watts of nodes",
-          "power of nodes while they train",
+          "compare the power of nodes while they train",
           {"gpu_type", "workload", "quantity", "value", "rated_W"},
           "gpus==8",
           [](const KindOptions& options) {

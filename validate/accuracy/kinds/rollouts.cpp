@@ -270,7 +270,7 @@ std::vector<PredictedRow> predict_loop(const LoopRow& row) {
 MeasuredKind rollout_kind() {
   return {"rollouts",
           "steps of reinforcement learning",
-          "steps of reinforcement learning: engines that write samples, and the learner",
+          "compare steps of reinforcement learning: engines that generate samples, and the learner",
           {"rollout_samples", "train_global_batch", "gen_tp", "step_s"},
           "policy==\"On policy\"",
           [](const KindOptions& options) {

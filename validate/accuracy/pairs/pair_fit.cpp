@@ -28,7 +28,7 @@ struct JobKey {
   auto operator<=>(const JobKey&) const = default;
 };
 
-// A pair's bandwidths by size, for one kind of job.
+// Stores a pair's bus bandwidths by message size in bytes, for one kind of job.
 struct PairCurve {
   PairPoint pair;
   std::map<double, double> busbw_Bps;
@@ -69,7 +69,7 @@ Curves fitted_curves(const PairMachine& machine) {
   return curves;
 }
 
-// The median of the faster half of the pairs.
+// Takes the median of the faster half of the pairs, which are assumed free of contention.
 double fastest(const std::vector<PairCurve>& curves) {
   std::vector<double> values;
   values.reserve(curves.size());

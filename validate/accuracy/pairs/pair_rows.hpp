@@ -1,5 +1,5 @@
-// Timings of every pair of nodes of a machine, grouped for comparison: one series per machine,
-// collective, GPUs per node and size.
+// Groups timings of every pair of nodes for comparison: a series has one machine, collective,
+// number of GPUs per node and size.
 #pragma once
 
 #include <string>

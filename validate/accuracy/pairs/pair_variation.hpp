@@ -15,7 +15,7 @@
 
 namespace windtunnel {
 
-// Bus bandwidth of jobs without contention.
+// Jobs without contention reach these bus bandwidths.
 struct ClearLevel {
   CollectiveKind kind = CollectiveKind::all_to_all;
   int gpus_per_node = 1;

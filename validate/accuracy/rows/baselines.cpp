@@ -125,7 +125,7 @@ class Regression {
   Eigen::VectorXd coefficients_;
 };
 
-// The fitted rules of one family.
+// The fitted rules of one family. kMfuSeen and kMfuLearned name the rows that the MFU comes from.
 struct Rules {
   std::optional<double> mfu;
   const char* mfu_name = kMfuSeen;

@@ -41,7 +41,7 @@ struct RowChoice {
   std::optional<RowFilter> fit_where = {};  // rows to fit on, regardless of `where`
   // Files to fit on and never judge; if there are any, `fit_where` applies only to them.
   std::span<const File> calibrate_on = {};
-  bool all = false;  // also rows that are neither: others may be predicted from them
+  bool all = false;  // also rows neither judged nor fitted on: others may be predicted from them
 };
 
 template <class File>

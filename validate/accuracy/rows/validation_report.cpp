@@ -19,7 +19,8 @@ int sign(double value) {
   return (value > 0) - (value < 0);
 }
 
-// Kendall 1945: (concordant - discordant) / sqrt(pairs not tied in a * pairs not tied in b).
+// Kendall 1945 defines it as (concordant - discordant) / sqrt(pairs not tied in a * pairs not tied
+// in b).
 std::optional<double> kendall_tau_b(const std::vector<const ValidationRow*>& rows) {
   double balance = 0;
   double distinct_measured = 0;
@@ -58,7 +59,7 @@ bool has_no_interval(const ValidationRow& row) {
   return row.low == row.high && row.measured > 0 && row.predicted > 0;
 }
 
-// The error factor of a family from the other families of its metric; 1: not known.
+// Predicts a family's error factor from the other families of its metric; 1: unknown.
 double left_out_factor(const std::map<Family, SquaredErrors>& errors, const Family& family) {
   double sum = 0;
   int others = 0;

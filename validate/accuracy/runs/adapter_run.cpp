@@ -63,7 +63,7 @@ Adapter stated_adapter(const TransformerSpec& model, double trained) {
 
 bool trains_adapters(const TrainingRun& run) {
   if (contains_text(run.model, "LoRA") || contains_text(run.model, "DoRA")) return true;
-  // Even if the note names adapters, too.
+  // A note about full fine-tuning may also mention adapters.
   if (contains_text(run.note, "full fine-tuning")) return false;
   return run.note.starts_with("LoRA") || contains_text(run.note, "LoRA rank");
 }

@@ -110,7 +110,7 @@ class MovedJob {
     return logarithm([&] { return predicted_s(job_, options_); });
   }
 
-  // The same, with actions in the order that they have at the first point evaluated.
+  // The same, but keeps the order of actions that was chosen at the first point evaluated.
   double log_s_beside(const Point& point) {
     if (options_.predict_s) return log_s(point);
     move_to(point);

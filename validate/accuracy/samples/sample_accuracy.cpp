@@ -22,7 +22,7 @@ namespace {
 constexpr const char* kCompositions = "compositions";
 constexpr const char* kSingle = "single kernels";
 
-// Bytes per second at the largest size.
+// Returns bytes per second at the law's largest size.
 double rate_of(const KernelLaw& law) {
   return law.curve.sizes.empty() ? 0 : law.most / law.curve.at(law.most);
 }

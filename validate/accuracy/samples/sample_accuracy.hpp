@@ -27,7 +27,7 @@ struct DeviceRates {
 };
 DeviceRates device_rates(const KernelLaws& laws);
 
-// Known properties of a device besides its timings.
+// Describes a device beyond its timings.
 struct MeasuredDevice {
   DeviceKind kind = DeviceKind::cpu;
   const GpuSpec* spec = nullptr;  // nullptr: no data sheet

@@ -30,7 +30,6 @@ constexpr double kLeastRange = 8;  // ratio of sizes needed to separate slope an
 constexpr int kLeastRepeats = 5;
 constexpr double kWidest = 1;  // half of the interval, over the median
 
-// Groups rows by the value of `field`.
 template <typename Field>
 std::map<std::string, std::vector<const Sample*>> by(const SampleEvidence& evidence, Field field) {
   std::map<std::string, std::vector<const Sample*>> groups;
@@ -38,7 +37,7 @@ std::map<std::string, std::vector<const Sample*>> by(const SampleEvidence& evide
   return groups;
 }
 
-// Blames all groups except the largest.
+// All groups are at fault except the largest, which is taken for the intended one.
 Blames mixed(const std::map<std::string, std::vector<const Sample*>>& groups,
              std::string_view noun) {
   if (groups.size() < 2) return {};
@@ -56,7 +55,7 @@ Blames mixed(const std::map<std::string, std::vector<const Sample*>>& groups,
   return {blame};
 }
 
-// Days since 1970 of YYYY-MM-DD.
+// Returns the days since 1970-01-01 of a date YYYY-MM-DD.
 std::optional<int> day_of(const std::string& date) {
   int year = 0;
   unsigned month = 0;

@@ -16,22 +16,21 @@
 namespace windtunnel {
 namespace {
 
-// Typical mistakes: bits instead of bytes; ms or kB, us or MB.
+// People often take bits for bytes (8), ms for s or kB for B (1e3), us for s or MB for B (1e6).
 constexpr double kBits = 8;
 constexpr std::array<double, 2> kThousands = {1e3, 1e6};
 // Kernels of one memory, and a data sheet and the reached rate, differ by less than this factor.
 constexpr double kNoSlip = 5;
-// Rows that deviate from their neighbours in size: by a factor of a thousand, or most of them by
-// about eight. Up to three rows that are off by eight are not blamed. Nor are more of them if half
-// as many deviate by less to the same side: noise has tails that thin out, but mistakes leave a
-// gap.
+// Rows that deviate from their neighbours in size by a factor of a thousand are blamed. Four or
+// more rows that deviate by about eight are blamed if fewer than half as many deviate by less to
+// the same side: noise has tails without a gap.
 constexpr double kUnitsTolerance = 3;
 constexpr double kRateStrays = 3;
 constexpr double kLessStrays = 2;
 // Ratios around eight, the usual mistake, compared with the median: neighbours vary by a factor of
 // two.
 constexpr double kBitsTolerance = 1.7;
-// The same compared with most rows, or with streams, whose caches differ.
+// This tolerance holds for a comparison with most rows, or with streams, because caches differ.
 constexpr double kBitsNear = 2.5;
 constexpr std::size_t kLeastBitRows = 4;
 constexpr double kMostOfThem = 0.5;
@@ -57,7 +56,7 @@ constexpr std::array<std::string_view, 3> kStreams = {"copy", "add", "scale"};
 constexpr double kAboveSpec = 1.05;     // rounding of data sheets
 constexpr std::size_t kLeastAbove = 2;  // one row is an outlier
 constexpr double kLargeFlops = 1e9;     // products for which a launch is negligible
-constexpr double kCacheReach = 2;       // times the L2 cache, from where its share can be told
+constexpr double kCacheReach = 2;       // times the L2 cache; larger works hardly profit from it
 constexpr double kUnlikeInAll = 1.25;   // between two calibrations, for the median over all kernels
 constexpr double kUnlikeInOne = 2;      // for the median over a kernel's sizes
 
@@ -169,7 +168,8 @@ void against_machines(const SampleEvidence& evidence, Slips& slips) {
   }
 }
 
-// A series whose largest works have `ratio` times the data sheet's rate, which no memory explains.
+// The largest works of this series have `ratio` times the data sheet's rate, which no memory
+// explains.
 struct OffSpec {
   const KernelSeries* series;
   double ratio;
@@ -200,8 +200,8 @@ void against_spec(const SampleEvidence& evidence, Slips& slips) {
   }
 }
 
-// The median of log(rate / rate of streams) over the larger half of a series' sizes. A wrong unit
-// affects all sizes, whereas load on the machine slows some, the longest first.
+// Takes the median of log(rate / rate of streams) over the larger half of a series' sizes. A wrong
+// unit affects all sizes, whereas load on the machine slows some, the longest first.
 double log_beside_streams(const KernelSeries& series,
                           const std::vector<const KernelSeries*>& streams) {
   std::vector<double> logs;
@@ -299,7 +299,7 @@ void against_neighbours(const SampleEvidence& evidence, Slips& slips) {
   std::size_t less_slow = 0;
   std::size_t less_fast = 0;
   for (const KernelSeries& series : evidence.series) {
-    // If rows deviate anyway, such a factor tells nothing.
+    // If rows of the series usually deviate that much, a deviation tells nothing.
     const double noise = kRateDeviations * std::max(evidence.noise, series.noise);
     for (const SizedSample& point : series.points) {
       const double r = point.residual;

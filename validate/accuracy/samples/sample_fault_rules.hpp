@@ -1,4 +1,4 @@
-// The rules of sample_faults.hpp, one for each kind.
+// The rules of sample_faults.hpp follow here, one for each kind of fault.
 #pragma once
 
 #include <span>
@@ -32,12 +32,12 @@ struct KernelSeries {
 
 std::vector<const Sample*> rows_of(const KernelSeries& series);
 
-// Series of single works with the role fit or judge. The predicted value is on a line in log size
-// and log time through three neighbours on either side (repeated medians, Siegel 1982), which two
-// bad ones of six do not distort.
+// Holds series of single works with the role fit or judge. The predicted value is on a line in log
+// size and log time through three neighbours on either side (repeated medians, Siegel 1982), which
+// two bad neighbours of six do not distort.
 std::vector<KernelSeries> kernel_series(std::span<const Sample* const> samples);
 
-// Robust standard deviation of all residuals.
+// Returns a robust standard deviation of all series' residuals.
 double noise_of(std::span<const KernelSeries> series);
 
 // ---- The input of rules: rows that no earlier kind has explained.

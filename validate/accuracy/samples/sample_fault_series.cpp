@@ -22,8 +22,8 @@ namespace {
 constexpr double kStrays = 4;
 constexpr double kShapesStray = 8;
 constexpr double kDeviations = 8;
-// A work that takes longer than larger ones is conspicuous sooner, because no step between caches
-// causes that. Rows of runs without faults reach five deviations.
+// A work that takes longer than larger works needs fewer deviations, because no step between caches
+// explains it. In runs without faults such rows reach five deviations.
 constexpr double kDeviationsOutOfOrder = 6;
 
 // Number of sizes in a window, which two bad rows do not distort. Neighbours alone change a window
@@ -40,12 +40,13 @@ constexpr double kFallScatters = 2.5;
 // machine meanwhile. A larger factor means that an overhead was subtracted twice.
 constexpr std::size_t kSmallest = 5;
 constexpr double kNearerCache = 8;
-// Ratio of these five sizes; over a larger ratio there are more caches.
+// The five sizes lie within this ratio; a larger range covers more caches.
 constexpr double kSmallRange = 64;
 constexpr double kSurely = 4;  // in standard errors of the start
 
-// For the median over all works that were measured both warm and cold, and beyond what works of a
-// loaded machine vary: at three times the usual noise, one of 4000 clean runs reaches three errors.
+// The bound is for the median over all works that were measured both warm and cold. It lies beyond
+// what works of a loaded machine vary: at three times the usual noise, one of 4000 clean runs
+// reaches three errors.
 constexpr double kColdFaster = 1.25;
 constexpr double kSurelyFaster = 3;  // in standard errors of the median
 constexpr std::size_t kLeastPairs = 3;
@@ -62,7 +63,7 @@ constexpr double kLawMisses = 3;  // times the law's spread
 constexpr std::size_t kLawNeeds = 6;
 constexpr double kRareRuns = -3.7;  // standard deviations: once in ten thousand laws
 
-// Standard deviation of log times about a line in log size.
+// Returns the standard deviation of log times about their least-squares line in log size.
 double scatter_about_line(std::span<const SizedSample> points) {
   const auto n = static_cast<double>(points.size());
   double x = 0, y = 0, xx = 0, xy = 0, yy = 0;
@@ -300,7 +301,7 @@ std::optional<Blame> missed_by(const KernelSeries& series, const KernelLaw& law,
                            series.key, 100 * spread, 100 * claimed)};
 }
 
-// The standard error of the median of values that deviate by at least `noise`.
+// Returns the standard error of the values' median, if they deviate by at least `noise`.
 double error_of_middle(const std::vector<double>& values, double noise) {
   const double middle = median(values);
   std::vector<double> distances;

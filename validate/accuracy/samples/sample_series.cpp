@@ -32,7 +32,8 @@ SizedSample sized(const Sample& sample, bool product) {
   return point;
 }
 
-// The value at `size` of the line through `near` in log size and log time.
+// Fits a line through `near` in log size and log time by repeated medians, and returns it at
+// `size`.
 double repeated_median(const std::vector<const SizedSample*>& near, double size) {
   std::vector<double> slopes;
   for (const SizedSample* a : near) {

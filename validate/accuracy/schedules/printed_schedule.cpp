@@ -15,7 +15,7 @@ struct OtherName {
   std::string_view name;
 };
 
-// In addition to the names in the table of schedules.
+// Names in tables of rows that the table of schedules does not have.
 constexpr std::array kOtherNames{
     OtherName{"1f1b-i", "interleaved-1f1b"},
     OtherName{"interleaved", "interleaved-1f1b"},

@@ -129,7 +129,7 @@ struct PublishedModel {
     if (ranks < 1 || (layers + 2) % ranks != 0) return std::nullopt;
     return (layers + 2) / ranks;
   }
-  // M_W / M_B of a layer (section 3.3), sequences of 1024.
+  // Gives M_W / M_B of a layer (section 3.3) for sequences of 1024 tokens.
   double weight_share() const { return 32 * hidden / (34 * hidden + 5 * heads * 1024); }
 };
 
@@ -263,7 +263,7 @@ void validate_peaks(const CsvTable& table, size_t row, const PipelineCase& at,
   for (int rank = 1; rank < at.ranks; ++rank) {
     if (difference(rank) > difference(worst)) worst = rank;
   }
-  // One row per case: the rank with the largest error represents all.
+  // The rank with the largest error stands for the whole case, so that every case counts once.
   ValidationRow result = make_row(table, row, family, "peak_act_per_rank", measured[worst],
                                   evaluation.peak_activation[worst]);
   const ClosedForm closed = closed_form(at);

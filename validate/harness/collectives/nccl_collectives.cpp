@@ -235,7 +235,7 @@ class NcclCollectives : public Collectives {
     return communicator;
   }
 
-  // For a call, which must hold `calls_`.
+  // The caller must hold `calls_`, and use the result before it releases that.
   ncclComm_t communicator() const {
     if (communicator_ == nullptr) throw Error("NCCL: another rank has failed", ExitCode::failed);
     return communicator_;

@@ -157,7 +157,7 @@ class ForkedRun {
     const Watched& each = watched_[i];
     const bool here = each.state->here;
     if (std::chrono::duration<double>(each.silence).count() >= rules_.silence_s) {
-      if (!here) return Fault{fmt::format("{} did not come", name(i))};
+      if (!here) return Fault{fmt::format("{} did not start", name(i))};
       return Fault{
           fmt::format("{} has stopped: it gave no sign for {:.1f} s", name(i), rules_.silence_s)};
     }
@@ -182,14 +182,14 @@ class ForkedRun {
     const std::int64_t still_ns = now_ns - std::max(got_on_ns_, rest_until_ns);
     if (static_cast<double>(still_ns) * 1e-9 < rules_.standstill_s) return {};
     return fmt::format("no rank has made progress for {:.1f} s: {}", rules_.standstill_s,
-                       rules_.where ? rules_.where() : "nobody says why");
+                       rules_.where ? rules_.where() : "the reason is unknown");
   }
 
   std::string told(std::size_t i, int status) const {
     const ProcessState& state = *watched_[i].state;
     if (state.failed) return fmt::format("{}: {}", name(i), state.message);
     if (WIFSIGNALED(status)) return fmt::format("{} ended by signal {}", name(i), WTERMSIG(status));
-    return fmt::format("{} ended without a word", name(i));
+    return fmt::format("{} ended without a message", name(i));
   }
 
   // Processes that lost a connection report at once. This waits for the process that caused it,

@@ -33,8 +33,8 @@ struct PlanKernels {
     std::array<int, kKernelRoles> runs = {};  // [role]
     double waits_s = 0;                       // real
   };
-  // Divides a task's cost, of which each second takes `real_per_s` real ones, into whole runs for
-  // each role and waits for the rest.
+  // Divides a task's cost into whole runs for each role and waits for the rest; a second of the
+  // cost takes `real_per_s` real seconds.
   Share share(std::span<const CostPart> cost, double real_per_s) const;
 };
 
@@ -60,7 +60,7 @@ class StreamKernels {
   std::array<std::function<void()>, kKernelRoles> runs_;
 };
 
-// Selects the rank's device among those of this machine.
+// Makes one of this machine's devices current for the rank.
 void take_device(const PlanKernels& kernels, int rank);
 
 }  // namespace windtunnel

@@ -90,7 +90,7 @@ class RankRun {
     std::vector<std::byte> buffer;  // of its collectives
     std::vector<std::byte> scratch;
   };
-  // Data from another member in a collective.
+  // A collective receives this from another member.
   struct Piece {
     double due_s = 0;
     std::vector<std::byte> bytes;
@@ -102,7 +102,7 @@ class RankRun {
     bool arrival = false;  // otherwise it is due because not_before_s has passed
     bool operator<(const Event& other) const { return at_s > other.at_s; }
   };
-  // A message or a flow of a task, which is sent piece by piece.
+  // A message or a flow is sent in pieces along its Way.
   struct Way {
     std::vector<LinkId> route;
     double left = 0;   // units

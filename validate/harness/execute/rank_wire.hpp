@@ -34,7 +34,7 @@ struct FrameHead {
   std::int64_t tag = 0;       // for a message
   double due_s = 0;           // in the scenario
   std::uint64_t size_bytes = 0;
-  std::uint64_t last = 1;  // of the message
+  std::uint64_t last = 1;  // 1: the last piece of the message
 };
 
 class RankWire {

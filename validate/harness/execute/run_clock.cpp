@@ -10,7 +10,8 @@ namespace windtunnel {
 namespace {
 
 constexpr std::int64_t kSecondNs = 1'000'000'000;
-// How late a sleeper wakes on a virtual machine.
+// A virtual machine wakes a sleeping thread up to this late, so a clock that spins loops for the
+// last 60 us.
 constexpr std::int64_t kSpinNs = 60'000;
 
 }  // namespace

@@ -36,7 +36,7 @@ double wire_bps_of(double bps) {
 double burst_on_wire(double bps) {
   return std::max(kLeastBurst, wire_bps_of(bps) / 8 * kBurstS);
 }
-// Real bits per byte of payload in the scenario.
+// Converts the scenario's bytes per second to bits per second on the testbed.
 double real_bits(const ExecutionScale& scale) {
   return scale.times / scale.bytes * 8;
 }
@@ -48,7 +48,7 @@ double node_Bps_of(const Cluster& cluster) {
   throw Error(fmt::format("no testbed: {}", what), ExitCode::failed);
 }
 
-// The output of a failing script; empty on success.
+// Returns what a failing script printed; empty if it succeeded.
 std::string fault_of_script(int space, const std::string& script) {
   std::array<int, 2> ends = {};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return std::strerror(errno);

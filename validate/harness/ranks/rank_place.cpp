@@ -121,7 +121,7 @@ Address master_address(const Variables& variables, bool by_torchrun) {
   Address address = parsed_address(variables.text("MASTER_ADDR"), "MASTER_ADDR");
   if (address.port == 0 && variables.has("MASTER_PORT")) {
     address.port = variables.number("MASTER_PORT", 1, kLastPort - 1);
-    // torchrun itself listens at that port.
+    // torchrun itself receives connections at MASTER_PORT, so the ranks use the next port.
     if (by_torchrun) ++address.port;
   }
   return address;

@@ -136,7 +136,7 @@ MetRanks join(const Meeting& meeting, tcp::acceptor& listening, asio::io_context
   return met;
 }
 
-// Listens at every address of this host; `port` 0: any free port.
+// Accepts connections at every address of this host; `port` 0 takes any free port.
 tcp::acceptor listen_everywhere(asio::io_context& context, int port) {
   tcp::acceptor listening(context);
   boost::system::error_code fault;
@@ -365,7 +365,7 @@ ForkedRanks::ForkedRanks(int ranks) : ports_(std::make_unique<Ports>()) {
     for (int rank = 0; rank < ranks; ++rank) {
       ports_->acceptors.emplace_back(ports_->context,
                                      tcp::endpoint(asio::ip::address_v4::loopback(), 0));
-      // Also applies to accepted connections.
+      // Accepted connections inherit this setting.
       send_unpaced(ports_->acceptors.back().native_handle());
     }
   } catch (const boost::system::system_error& error) {  // each port takes a descriptor

@@ -59,7 +59,7 @@ RankWatch::RankWatch(std::vector<ForkedRank> ranks) : wake_(eventfd(0, EFD_CLOEX
   if (wake_ < 0) {
     throw Error(fmt::format("cannot watch the ranks: {}", std::strerror(errno)), ExitCode::failed);
   }
-  // A thread inherits its signal mask.
+  // The new thread starts with all signals blocked, so that the main thread receives them.
   sigset_t all = {};
   sigset_t before = {};
   sigfillset(&all);

@@ -195,7 +195,7 @@ Ending ended(const ForkedRank& child, bool killed) {
     ending.message = fmt::format("ended by signal {}", WTERMSIG(status));
     ending.follows = killed;
   } else if (status != 0) {
-    ending.message = "ended without a word";
+    ending.message = "ended without a message";
   }
   return ending;
 }

@@ -15,8 +15,7 @@
 
 namespace windtunnel {
 
-// The ranks with which a collective communicates: all processes of a group, or the members of one
-// group of a Plan.
+// A collective runs among these ranks: all processes of a group, or one group of a Plan.
 
 class Peers {
  public:
@@ -58,7 +57,7 @@ class TcpGroup : public Peers {
   int ranks() const override;
   void exchange(int to, std::span<const std::byte> out, int from, std::span<std::byte> in) override;
   void barrier();
-  // On rank 0 of forked ranks, for FailureHook; otherwise nullptr.
+  // Set on rank 0 of forked ranks, for FailureHook; otherwise nullptr.
   RankWatch* watch() const;
   std::span<std::byte> scratch(std::size_t size_bytes) override;
 

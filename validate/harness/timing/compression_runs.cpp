@@ -80,7 +80,7 @@ Run prepare_sign_unpack(const KernelWork& work, const Device& device) {
   return [=, kept = buffers] { unpack(words, n, magnitude, x); };
 }
 
-// Votes on random signs, about half of them positive.
+// The buffers hold random signs, about half of them positive.
 Run prepare_vote(const KernelWork& work, const Device& device) {
   auto buffers = buffers_on(device);
   const std::size_t n = whole(work.elements);
@@ -226,7 +226,7 @@ Run prepare_expand(const KernelWork& work, const Device& device) {
   return [run = gemm(device.kind).prepared(product), kept = buffers] { run(); };
 }
 
-// In place: the second run finds orthonormal columns, and takes as long.
+// Works in place: from the second run on the columns are already orthonormal, which takes as long.
 Run prepare_orthonormal(const KernelWork& work, const Device& device) {
   auto buffers = buffers_on(device);
   const auto m = static_cast<int>(work.m);

@@ -72,7 +72,7 @@ std::size_t elements_of(double bytes) {
   return static_cast<std::size_t>(std::ceil(bytes / sizeof(float)));
 }
 
-// The whole number of values per rank.
+// Rounds to a whole number of values per rank.
 std::size_t part_elements(const KernelWork& work, const Collectives& collectives) {
   return elements_of(work.bytes / collectives.ranks());
 }
@@ -136,7 +136,7 @@ Run prepare_broadcast(const KernelWork& work, const Device& device, Collectives&
 }
 
 struct Operation {
-  // Kind for a library that chooses the algorithm; empty: only over TCP.
+  // the kind if a library chooses the algorithm; empty: only over TCP
   std::string_view chosen;
   std::string_view algorithm;  // in TcpCollectives; empty: not timed over TCP
   Run (*prepare)(const KernelWork& work, const Device& device, Collectives& collectives);

@@ -16,7 +16,7 @@ namespace windtunnel {
 std::string why_not_runnable(const KernelSteps& steps, const Device& device,
                              const Collectives* collectives = nullptr);
 
-// Memory of all buffers of the steps, which exist at the same time.
+// Sums the bytes of all steps' buffers, which exist at the same time.
 double memory_bytes(const KernelSteps& steps);
 
 // Steps run in sequence; works of a step run on streams (threads) of their own. Cold: each run uses

@@ -57,7 +57,7 @@ DeviceBuffer filled(const Device& device, std::size_t size_bytes) {
   return buffer;
 }
 
-// Blocks of a code: sources, then targets.
+// A code reads its source blocks and writes its target blocks.
 struct Blocks {
   std::vector<DeviceBuffer> buffers;
   std::vector<const std::byte*> from;
@@ -281,7 +281,7 @@ std::shared_ptr<RunBuffers> buffers_on(const Device& device) {
 }
 
 PrepareKernel find_kernel(const KernelWork& work, const Device& device) {
-  // A CPU has only one memory.
+  // A CPU has one memory, so there are no copies between memories.
   if (device.kind == DeviceKind::cpu && is_between_memories(work.kernel)) return nullptr;
   if (work.kernel == "gemm" && !gemm(device.kind).why_unusable(gemm_type(work.precision)).empty()) {
     return nullptr;

@@ -24,7 +24,7 @@ constexpr double kStep = 2;
 constexpr double kLarge = 8e6;  // from here on caches do not matter, and timings are long
 constexpr double kLargeStep = 4;
 constexpr double kMostOnHost = 128e6;
-// For cold series, which only depend on memory.
+// Sizes of cold series, which depend on memory only.
 constexpr double kSmallestCold = 256e3;
 constexpr double kLargestCold = 64e6;
 constexpr double kColdStep = 4;
@@ -38,7 +38,7 @@ constexpr double kFirstBend = 16 << 10;
 constexpr double kLastBend = 1 << 20;
 
 constexpr std::array<std::array<int, 2>, 4> kCodes = {{{4, 2}, {8, 2}, {8, 4}, {10, 4}}};
-constexpr double kParts = 2;      // to be summed
+constexpr double kParts = 2;      // number of parts that are summed
 constexpr double kSparse = 100;   // elements per element that is kept
 constexpr double kSketched = 20;  // elements per column: three rows have 0.15 counters per element
 constexpr std::array<int, 3> kStreams = {2, 4, 8};
@@ -118,7 +118,8 @@ class Suite {
   Suite(const Device& device, double memory_bytes, Collectives* collectives)
       : device_(device), memory_bytes_(memory_bytes), collectives_(collectives) {}
 
-  // For these ranks: the algorithm itself, or the kind in which a library chooses it.
+  // Names the work that these ranks can run: the algorithm itself, or else `choice`, for which a
+  // library chooses the algorithm.
   std::string of_these(const std::string& algorithm, const std::string& choice) const {
     KernelWork work;
     work.kernel = algorithm;
@@ -141,7 +142,7 @@ class Suite {
   void add(std::string_view steps, SampleRole role, CacheState cache = CacheState::warm) {
     add(parse_kernel_steps(steps), role, cache);
   }
-  // Adds a work twice: as in a loop, and as in a training step.
+  // Adds a work twice: warm, as in a loop, and cold, as in a training step.
   void add_both(std::string_view steps) {
     add(steps, SampleRole::fit);
     add(steps, SampleRole::fit, CacheState::cold);
@@ -272,7 +273,7 @@ void add_collectives(Suite& suite) {
         suite.add({{work}}, SampleRole::judge);
       }
     }
-    // On gradients that a training step has just written.
+    // Adds cold series, as on gradients that a training step has just written.
     for (double bytes = kSmallestMessage; bytes <= kLargestMessage; bytes *= kMessageStep) {
       work.bytes = in_parts(bytes, suite.ranks());
       suite.add({{work}}, SampleRole::fit, CacheState::cold);

@@ -146,7 +146,8 @@ class Measurement {
   // [work] Whether there is time for the works that have not begun.
   std::vector<bool> within_budget(std::span<const TimedWork* const> pending);
   DeviceKind kind() const { return team_.device().kind; }
-  double early_s() const { return (1 - kLateShare) * options_.budget_s; }  // for first times
+  // Works may start for the first time until then.
+  double early_s() const { return (1 - kLateShare) * options_.budget_s; }
   size_t most() const { return static_cast<size_t>(options_.most); }
   void report(const Running& running);
   double elapsed_s() const { return now_s() - start_s_; }
@@ -156,7 +157,7 @@ class Measurement {
   const MeasureEvents& events_;
   const double start_s_;
   MeasureProgress progress_;
-  double effort_ = 0;  // of the works whose first blocks took first_blocks_s_
+  double effort_ = 0;  // estimated effort of the works whose first blocks took first_blocks_s_
   double first_blocks_s_ = 0;
   bool told_ = false;  // the excess of even the least time was reported
 };
@@ -373,7 +374,7 @@ MeasureProgress Measurement::run(std::span<const TimedWork> works) {
   const size_t rest = late.size() + again.size();
   const double late_until_s = share_until(late.size(), rest, options_.budget_s);
   run_together(std::move(late), late_until_s, true);
-  // Repeats are as far from the first measurement as the run is long.
+  // Repeats come at the end, so that the whole run lies between them and the first measurement.
   std::vector<Running> repeats;
   for (size_t i = 0; i < again.size(); ++i) {
     repeats.push_back(started(again[i], static_cast<double>(begun + i)));

@@ -33,7 +33,7 @@ struct MeasureOptions {
 
 struct MeasureProgress {
   int done = 0;
-  int works = 0;        // that fit into the budget
+  int works = 0;        // works that fit into the budget
   int left_out = 0;     // the other works
   double enough_s = 0;  // budget expected to suffice for all works
   int tainted = 0;      // blocks
@@ -61,7 +61,7 @@ MeasureProgress measure(std::span<const TimedWork> works, Team& team, const Meas
 
 struct SeriesSummary {
   double median_s = 0;
-  // 95 % interval of the median, by the bootstrap (percentile method).
+  // The bootstrap (percentile method) gives this 95 % interval of the median.
   double low_s = 0, high_s = 0;
   double p05_s = 0, p95_s = 0;  // quantiles of the timings
 

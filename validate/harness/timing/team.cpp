@@ -31,7 +31,8 @@ bool tainted(const Device& device, const DeviceReadings& before, const DeviceRea
          moved(before.memory_clock_Hz, after.memory_clock_Hz);
 }
 
-// Waits briefly for a moment without other tenants, who leave for parts of a millisecond.
+// Waits briefly for a moment in which other tenants of the machine, which pause for parts of a
+// millisecond, leave it alone.
 bool left_alone(const Device& device) {
   constexpr int kLooks = 200;
   for (int look = 0; look < kLooks; ++look) {
@@ -145,7 +146,7 @@ BlockReadings Team::drop() {
   return block;
 }
 
-// The part of a team on another rank.
+// Runs a team's orders on any rank other than 0.
 class Follower {
  public:
   Follower(std::span<const TimedWork> works, const Device& device, TcpGroup& group)

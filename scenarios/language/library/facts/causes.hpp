@@ -14,7 +14,7 @@
 
 namespace windtunnel {
 
-// This is the pattern in the step times of a log.
+// Patterns of a log's step times over the run.
 enum class StepPattern { steady, phase, trend, bursts, jitter, periodic };
 const std::vector<std::string>& step_pattern_names();
 std::string_view name_of(StepPattern pattern);

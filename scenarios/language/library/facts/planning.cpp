@@ -154,7 +154,7 @@ const Parameter& failure_rate_error() {
 
 const UsualPart& usual_recovery() {
   static const UsualPart recovery = {"", flow_text(planning("recovery")),
-                                     "assumed: times of a job that somebody watches"};
+                                     "assumed: times of a job that is watched"};
   return recovery;
 }
 
@@ -174,7 +174,8 @@ const std::vector<UsualPart>& usual_snapshots() {
   static const std::vector<UsualPart> stacks = [] {
     std::vector<UsualPart> all;
     for (const DocumentEntry& entry : planning("snapshots").entries) {
-      all.push_back({entry.key, flow_text(entry.value), "assumed: one of those that a plan tries"});
+      all.push_back({entry.key, flow_text(entry.value),
+                     "assumed: one of the stacks of tiers that a plan tries"});
     }
     return all;
   }();

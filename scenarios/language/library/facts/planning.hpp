@@ -15,7 +15,7 @@ const Parameter& usual_batch_tokens(double parameters);
 
 // Limits that make the batch smaller if a training has few tokens.
 struct FewSteps {
-  Parameter steps;       // least number of steps, as long as the batch can shrink
+  Parameter steps;       // the batch shrinks until the training has this many
   Parameter fewest;      // sequences of a batch
   Parameter told_below;  // the user is told if there are fewer steps
 };

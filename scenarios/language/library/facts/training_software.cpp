@@ -65,8 +65,8 @@ void* part_of(Job& job, const void* type) {
 // is added to the modules that earlier choices set.
 constexpr std::string_view kRecomputed = "recompute.modules";
 constexpr std::string_view kRecomputedModule = "recompute.*";
-// The one size of a model that its training decides: modules that predict further tokens may be
-// left out, and weights are also published without them.
+// The only size of a model that a training software may choose, because modules that predict
+// further tokens are optional, and weights are also published without them.
 constexpr std::string_view kTokensAhead = "model.mtp_layers";
 
 // Sets a member of a part that copies of the job share. The job gets a changed copy of the part.
@@ -95,7 +95,8 @@ void set_key(const Value& value, Job& job) {
 bool can_set(const Value& value) {
   Job job;
   const void* type = value.field->binding.target;
-  // Compressors of other axes and of islands have the same type.
+  // Only the compressor of gradients can be chosen; those of other axes and islands have the same
+  // type.
   if (type == &kTypeTag<CompressorChoice>) return value.key.starts_with("communication.compressor");
   const bool of_model = type == &kTypeTag<TransformerSpec> || type == &kTypeTag<MixtureOfExperts>;
   const bool size_of_model =
@@ -164,7 +165,7 @@ std::optional<Value> unset_value(const Value& set) {
   return value;
 }
 
-// The values of keys that conditions decide, for when no condition holds.
+// The values that conditional keys have if no condition holds.
 std::vector<Value> defaults_of(const std::vector<SoftwareChoice>& choices) {
   std::vector<Value> defaults;
   for (const SoftwareChoice& choice : choices) {
@@ -233,7 +234,7 @@ bool breaks(const SoftwareRule& rule, const Job& job) {
   return holds(rule.when, {}, job) && !holds({}, rule.any, job);
 }
 
-// What the job uses and the entry does not list.
+// Features of the job that are missing in the entry's lists (schedules, sharding and others).
 std::vector<BrokenRule> unlisted(const Framework& framework, const Job& job) {
   std::vector<BrokenRule> faults;
   const auto listed = [](const auto& list, const auto& item) {

@@ -14,8 +14,8 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Time = exp(p0) work + exp(p1) messages + exp(p2) * 0, the form of a step: three parameters in
-// log space, of which the third does nothing.
+// Step times of the form exp(p0) work + exp(p1) messages: two parameters in log space, and a third
+// that has no effect.
 struct Steps {
   std::vector<double> work, messages, measured;
 
@@ -56,8 +56,8 @@ FitProblem problem_of(const Steps& steps, double noise) {
   return problem;
 }
 
-// Truth from the prior, rows from the truth: nine intervals of ten hold it. The standard deviation
-// of a share of 600 replicas is 0.012.
+// The truth is drawn from the prior, and the rows from the truth: nine intervals of ten must hold
+// it. Over 600 replicas the standard deviation of that share is 0.012.
 TEST(Fit, IntervalsHoldTheTruthAsOftenAsTheySay) {
   constexpr int kReplicas = 600;
   constexpr double kNoise = 0.05;
@@ -76,7 +76,8 @@ TEST(Fit, IntervalsHoldTheTruthAsOftenAsTheySay) {
   for (const int count : held) EXPECT_NEAR(count / double(kReplicas), 0.9, 0.04);
 }
 
-// The rows of a cluster err together, by more than each alone: the intervals must know.
+// The rows of a cluster share an error that is larger than each row's own; intervals must allow for
+// it.
 TEST(Fit, IntervalsAllowForClustersThatErrTogether) {
   constexpr int kReplicas = 400;
   int held = 0;
@@ -154,7 +155,8 @@ TEST(Fit, FlatPriorMeetsOneRow) {
   EXPECT_TRUE(std::isfinite(fit.sd[0]));
 }
 
-// What the linear step promises, against fits that really leave the rows out.
+// Residuals without a row, by one linear step, must equal those of a fit that really leaves the row
+// out.
 TEST(Fit, LeftOutResidualsAreThoseOfARefit) {
   RandomStream random(18, RandomPurpose::test, 0);
   const Steps steps = make_steps(40, {0.2, -0.8, 1.0}, 0.05, random);
@@ -192,10 +194,10 @@ TEST(Fit, AParameterThatMayNotMoveLeavesTheOthersLeftOut) {
   for (size_t row = 0; row < 20; ++row) EXPECT_NEAR(left_out[row], expected[row], 1e-9) << row;
 }
 
-// How often rows are asked, with derivatives of a callable of their own.
+// Counts evaluations, where residuals and derivatives are evaluated by different callables.
 struct Asked {
-  int rows = 0;                       // of residuals
-  std::map<size_t, int> beside = {};  // by row, of derivatives
+  int rows = 0;  // evaluated residuals
+  std::map<size_t, int> beside = {};  // evaluations for derivatives, by row
 };
 
 Asked asked_by(FitProblem problem, FitResult& fit) {
@@ -210,7 +212,7 @@ Asked asked_by(FitProblem problem, FitResult& fit) {
     auto values = all(points);
     for (size_t at = 0; at < points.size(); ++at) {
       for (size_t row = 0; row < wanted[at].size(); ++row) {
-        if (!wanted[at][row]) values[at][row] = 7;  // matters to nobody
+        if (!wanted[at][row]) values[at][row] = 7;  // was not asked for
         asked.beside[row] += wanted[at][row];
       }
     }
@@ -220,9 +222,9 @@ Asked asked_by(FitProblem problem, FitResult& fit) {
   return asked;
 }
 
-// Half of the rows send nothing, so that they are straight lines, and one parameter of three does
-// nothing: derivatives are taken again of rows that they mispredict, with respect to what reaches
-// them.
+// Half of the rows send no messages, so that they are straight lines, and one of three parameters
+// has no effect. Derivatives are taken again for rows that they mispredict, for the parameters that
+// affect them.
 TEST(Fit, DerivativesAreTakenAgainWhereTheyMispredict) {
   RandomStream random(20, RandomPurpose::test, 0);
   Steps steps = make_steps(60, {0.2, -0.8, 1.0}, 0.05, random);
@@ -239,9 +241,9 @@ TEST(Fit, DerivativesAreTakenAgainWhereTheyMispredict) {
     EXPECT_DOUBLE_EQ(fit.point[i], plain.point[i]);
     EXPECT_DOUBLE_EQ(fit.sd[i], plain.sd[i]);
   }
-  // At the start with respect to each of the three, on both sides. Of all rows once more, where the
-  // search would end, with respect to what reaches them; of a bent row whenever it was
-  // mispredicted.
+  // At the start each row is evaluated on both sides of three parameters (6). Where the search
+  // would end it is evaluated again for the parameters that affect it: one for a straight row (2),
+  // two for a bent one (4). A bent row is also evaluated whenever its derivatives mispredict it.
   for (size_t row = 0; row < 30; ++row) EXPECT_EQ(asked.beside.at(row), 6 + 2) << row;
   int most = 0;
   for (size_t row = 30; row < 60; ++row) {
@@ -259,7 +261,7 @@ TEST(Fit, AParameterMayStartWhereItEnds) {
   FitProblem problem = problem_of(steps, 0.02);
   const auto all = problem.residuals;
   problem.residuals = [all](std::vector<Point> points) {
-    for (Point& point : points) point[0] = std::min(point[0], 0.0);  // where its prior is
+    for (Point& point : points) point[0] = std::min(point[0], 0.0);  // flat above the prior
     return all(points);
   };
   const FitResult fit = fit_least_squares(problem);
@@ -267,8 +269,8 @@ TEST(Fit, AParameterMayStartWhereItEnds) {
   EXPECT_NEAR(fit.point[0], -0.4, 0.05);
 }
 
-// Tiles of a kernel: each row jumps at places of its own, and all of them follow a line. What they
-// tell of it is what rows on that line would tell.
+// Each row is a staircase whose steps lie elsewhere, like the tiles of a kernel; on average all
+// follow one line. They must constrain the fit as much as rows on that line would.
 TEST(Fit, RowsThatJumpTellAsMuchAsTheLineThatTheyFollow) {
   for (const double stair : {0.001, 0.004, 0.016}) {
     for (int seed = 0; seed < 5; ++seed) {

@@ -17,7 +17,7 @@ TEST(NonnegativeFit, FindsCoefficientsThatAreNotNegative) {
     std::vector<double> x(a.size());
     std::vector<double> y(40, 0.0);
     for (size_t j = 0; j < a.size(); ++j) {
-      x[j] = random.below(3) == 0 ? 0 : std::exp(6 * random.normal());  // of unlike units
+      x[j] = random.below(3) == 0 ? 0 : std::exp(6 * random.normal());  // of different magnitudes
       for (size_t i = 0; i < y.size(); ++i) {
         a[j][i] = random.uniform() * std::exp(static_cast<double>(j));
         y[i] += x[j] * a[j][i];
@@ -30,8 +30,8 @@ TEST(NonnegativeFit, FindsCoefficientsThatAreNotNegative) {
   }
 }
 
-// The conditions of Karush, Kuhn and Tucker: no gradient where a coefficient is above 0, and none
-// that would raise one that is 0.
+// Karush-Kuhn-Tucker conditions: the gradient is 0 where a coefficient is above 0, and does not
+// call for an increase where it is 0.
 TEST(NonnegativeFit, NoDirectionImprovesTheResult) {
   RandomStream random(2, RandomPurpose::test, 0);
   for (int round = 0; round < 100; ++round) {

@@ -10,7 +10,7 @@
 namespace windtunnel {
 namespace {
 
-// Korthikanti et al. 2022 (arXiv 2205.05198), section 4, on GPT-3's layer.
+// Korthikanti et al. 2022 (arXiv 2205.05198), section 4, count the activations of GPT-3's layer.
 class Korthikanti : public ::testing::Test {
  protected:
   Korthikanti() {
@@ -42,11 +42,12 @@ TEST_F(Korthikanti, FusedAttentionKeepsOneNumberPerRowAndHead) {
   gpt_.attention = AttentionKernel::flash;
   EXPECT_EQ(kept({}), sbh_ * 34 + 4.0 * 96 * 2048);
 }
-// Both norm outputs (4), the product (8) and the scores go.
+// Both norms' outputs (4 bytes per element of s b h), the activation's output (8) and the scores
+// are dropped.
 TEST_F(Korthikanti, SelectiveRecomputationDropsWhatIsCheapToRepeat) {
   EXPECT_EQ(kept({}, Recompute::selective), sbh_ * (34 - 12));
 }
-// Qi et al. (arXiv 2401.10241), table 1: M_W = 32 s b h.
+// Qi et al. (arXiv 2401.10241), table 1, state M_W = 32 s b h.
 TEST_F(Korthikanti, WeightGradientsNeedInputsAndOutputGradients) {
   EXPECT_EQ(layer_activations(test_job(gpt_, {}, batch_)).for_weights, 32 * sbh_);
 }
@@ -54,15 +55,15 @@ TEST_F(Korthikanti, WeightGradientsNeedInputsAndOutputGradients) {
 TEST(Activations, LlamaLayerByHand) {
   const Batch batch{.global = 1, .micro = 1, .sequence = 8192};
   const Layout layout{.tp = 8, .cp = 2, .sequence_parallel = true};
-  // Per token, elements: inputs and outputs of two norms 4 h, q k v (1 + 2/16) h, context h, gate
-  // and up 2 f, product f.
+  // Elements per token are 4 h for inputs and outputs of two norms, (1 + 2/16) h for q k v, h for
+  // the context, 2 f for gate and up, f for the product.
   const double elements = 4.0 * 16384 + 1.125 * 16384 + 16384 + 3.0 * 53248;
   EXPECT_EQ(layer_activations(test_job(llama3_405b(), layout, batch)).kept,
             4096.0 / 8 * (2 * elements + 4 * 128));
 }
 
-// The outputs of gate and up once more; in a pipeline of two only where the MLP's activation takes
-// longer than its launch.
+// Gate and up outputs are held twice while the host runs ahead; with two pipeline stages this
+// happens only if the MLP's activation takes longer than its launch.
 TEST(Activations, TensorsAreHeldWhereTheHostRunsAhead) {
   const auto held_bytes = [](int tp, int pp, double rows_of_a_launch) {
     const Batch batch{.global = 8, .micro = 1, .sequence = 8192};
@@ -81,8 +82,8 @@ TEST(Activations, TensorsAreHeldWhereTheHostRunsAhead) {
   EXPECT_EQ(held_bytes(1, 1, 0), 0);
 }
 
-// The gate and the product beside it, bounded, are kept once more; where experts are one kernel, it
-// bounds them, but dense and shared MLPs have kernels of their own.
+// Clamping keeps the gate and its factor once more. A fused kernel of experts clamps them itself,
+// but dense and shared MLPs have kernels of their own.
 TEST(Activations, FusedExpertsBoundTheirOwnActivationAlone) {
   const Batch batch{.global = 1, .micro = 1, .sequence = 8192};
   const auto bounds_bytes = [&](Job job, Fusion fusion, bool fused_experts) {
@@ -137,13 +138,13 @@ TEST(Activations, ScatteredSendsAreGatheredByTheReceiver) {
     EXPECT_NEAR(tp_s(scattered[stage].backward_input) - tp_s(whole[stage].backward_input),
                 stage < 3 ? gather_s : 0, 1e-12);
   }
-  // Parts of a sequence are no copies of one another.
+  // With sequence parallelism the ranks hold different parts, which are not scattered again.
   job.layout.sequence_parallel = true;
   EXPECT_EQ(boundary_parts(job), 1);
   EXPECT_EQ(chunk_costs(job)[1].boundary_bytes, bytes / 8);
 }
 
-// What each module drops of a layer of DeepSeek-V3, per token: elements of 2 B.
+// Checks what each module drops of a layer of DeepSeek-V3: elements of 2 B per token.
 TEST(Activations, ModulesDropTheirTensors) {
   const Batch batch{.global = 1, .micro = 1, .sequence = 1000};
   const auto dropped = [&](Recompute recompute, Block block = Block::moe_layer) {
@@ -158,31 +159,33 @@ TEST(Activations, ModulesDropTheirTensors) {
   EXPECT_NEAR(dropped(Recompute::of(moe_act)), 8 * 2048, 1e-6);  // eight experts a token
   EXPECT_NEAR(dropped(Recompute::of(shared_experts)), 3 * 2048, 1e-6);
   EXPECT_NEAR(dropped(Recompute::of(mlp_act)), 2048, 1e-6);  // of the shared expert
-  EXPECT_NEAR(dropped(Recompute::of(mlp)), 0, 1e-6);         // of dense layers alone
+  EXPECT_NEAR(dropped(Recompute::of(mlp)), 0, 1e-6);  // dense layers only
   EXPECT_NEAR(dropped(Recompute::of(mlp), Block::layer), 3 * 18432, 1e-6);
-  // Queries and keys of 128 heads of 192, values of 128, the latents behind their norms.
+  // This drops queries and keys of 128 heads of 192, values of 128, and the normalised latents.
   EXPECT_NEAR(dropped(Recompute::of(mla_up_proj)), 128 * (2 * 192 + 128) + 1536 + 512, 1e-6);
-  EXPECT_NEAR(dropped(Recompute::of(core_attn)), 2 * 128, 1e-6);  // a sum in fp32 for each head
-  // Attention's output, and the sum of 7,168 columns that the second norm reads.
+  EXPECT_NEAR(dropped(Recompute::of(core_attn)), 2 * 128, 1e-6);  // an fp32 sum per head
+  // This drops attention's output, and the sum of 7,168 columns that the second norm reads.
   EXPECT_NEAR(dropped(Recompute::of(attention)), 2 * 128 + 128 * 128 + 7168, 1e-6);
-  // Inputs and matrices of eight experts, the shared one, fp32 scores of 256 experts twice.
+  // This drops inputs and matrices of eight experts and the shared one, and two fp32 scores for
+  // each of 256 experts.
   EXPECT_NEAR(dropped(Recompute::of(moe)), 8 * (7168 + 3 * 2048) + 3 * 2048 + 2 * 2 * 256, 1e-6);
   EXPECT_EQ(dropped(Recompute::of(moe)), dropped(Recompute::of(moe, moe_act, shared_experts)));
   EXPECT_EQ(dropped(Recompute::of(layernorm, moe_act, mlp_act, scores)),
             dropped(Recompute::selective));
-  // Attention's output, too: 128 heads of 128.
+  // This also drops attention's output, 128 heads of 128.
   EXPECT_NEAR(dropped(Recompute::of(matmuls, core_attn), Block::layer) -
                   dropped(Recompute::of(matmuls), Block::layer),
               2 * 128 + 128 * 128, 1e-6);
 }
 
-// A loss in single steps keeps a softmax in fp32, a fused one its gradient, one by parts neither.
+// An unfused loss keeps a softmax in fp32, a fused one its gradient in 16 bits, a loss in chunks
+// neither.
 TEST(Activations, WhatALossKeepsIsGoneWhenLayersRunBack) {
   Job job = test_job(llama3_8b(), {}, {.global = 1, .micro = 1, .sequence = 8192});
   const double logits = 8192.0 * padded_vocabulary(128256, 1);
   const auto transient = [&] { return chunk_costs(job)[0].transient_bytes; };
   EXPECT_EQ(loss_bytes(job, {}), 4 * logits);
-  // More than a layer and its gradients take: what is left is the head's own.
+  // The head's logits exceed a layer's activations and gradients, so that its own peak counts.
   EXPECT_EQ(transient(), head_activations(job).transient);
   job.software.fused_loss = true;
   EXPECT_EQ(loss_bytes(job, {}), 2 * logits);
@@ -195,7 +198,7 @@ TEST(Activations, WhatALossKeepsIsGoneWhenLayersRunBack) {
   EXPECT_EQ(transient(), std::max(head_activations(job).transient, layer));
 }
 
-// Of a stage's four layers.
+// The single stage has four layers.
 TEST(Activations, MethodsSayWhichLayersRecompute) {
   TransformerSpec model = llama3_8b();
   model.layers = 4;

@@ -1,5 +1,5 @@
-// What the GPU waits for its host in the blocks of a chunk, and what ZeRO-3 adds to them: the
-// host's time and copies.
+// How long the GPU waits for its host in the blocks of a chunk, and what host time and copies
+// ZeRO-3 adds.
 #include "models/cost/chunk/block_coster.hpp"
 
 #include <fmt/format.h>
@@ -26,7 +26,8 @@ double seconds_of(const std::vector<CostPart>& parts, Category category) {
   return sum;
 }
 
-// Whether kernels cover a collective or not, its launch costs no more where the link is faster.
+// A faster link never makes a pass longer, although launching a collective keeps the host busy
+// whether or not kernels cover it.
 TEST(HostOfChunks, AFasterLinkMakesNoPassLonger) {
   Job job = test_job(four_layer_model(), {.tp = 2, .dp = 4, .sequence_parallel = true},
                      {.global = 16, .micro = 2, .sequence = 1024});
@@ -59,8 +60,8 @@ TEST(HostOfChunks, AFasterLinkMakesNoPassLonger) {
   EXPECT_GT(waited_s, 0);
 }
 
-// ZeRO-3 keeps the host busy once for each gather and reduction of a layer: forward one, backward
-// two. Graphs have none of it.
+// ZeRO-3 keeps the host busy once for each gather and reduction of a layer: once forward, twice
+// backward. CUDA graphs avoid it.
 TEST(ShardedChunks, ShardingKeepsTheHostBusy) {
   Job job = test_job(four_layer_model(), {.dp = 4, .sharding = Sharding::zero3}, kShardedBatch);
   const ChunkCost before = chunk_costs(job)[0];
@@ -70,7 +71,7 @@ TEST(ShardedChunks, ShardingKeepsTheHostBusy) {
   const auto grown = [&](std::vector<CostPart> ChunkCost::*parts) {
     return seconds_of(after.*parts, Category::host) - seconds_of(before.*parts, Category::host);
   };
-  // Of the blocks, which run while the host launches, the longest takes less than 10 s.
+  // The blocks' kernels run while the host works, and hide less than a tenth of its 10 s.
   EXPECT_GT(grown(&ChunkCost::forward), 0.9 * 4 * 10);
   EXPECT_LT(grown(&ChunkCost::forward), 4 * 10);
   const double backward = grown(&ChunkCost::backward_input) + grown(&ChunkCost::backward_weight);
@@ -80,8 +81,8 @@ TEST(ShardedChunks, ShardingKeepsTheHostBusy) {
   EXPECT_EQ(seconds_of(chunk_costs(job)[0].forward, Category::host), 0);
 }
 
-// Forward and backward each a shard cast (6 B) and placed (4 B), and all weights copied out (4 B);
-// gradients cast into fp32 (6 B), the own part of the sum written (8 B).
+// Forward and backward each cast a shard (6 B), place it (4 B) and copy all weights out (4 B);
+// gradients are cast to fp32 (6 B), and the rank's own part of the sum is written (8 B).
 TEST(ShardedChunks, ShardCopiesMoveTheirBytes) {
   Job job = test_job(four_layer_model(), {.dp = 4, .sharding = Sharding::zero3}, kShardedBatch);
   const ChunkCost before = chunk_costs(job)[0];
@@ -98,7 +99,7 @@ TEST(ShardedChunks, ShardCopiesMoveTheirBytes) {
   };
   const double gather_bytes = (6.0 + 4.0) / 4 + 4;
   EXPECT_NEAR(grown(&ChunkCost::forward, Category::forward), seconds(6, gather_bytes * all), 1e-9);
-  // Embedding and head stay whole.
+  // Embedding and head stay gathered after the forward pass.
   EXPECT_NEAR(grown(&ChunkCost::backward_input, Category::backward),
               seconds(4, gather_bytes * layers), 1e-9);
   EXPECT_NEAR(grown(&ChunkCost::backward_weight, Category::backward),

@@ -35,7 +35,7 @@ double tp_collective_s(CollectiveKind kind, double bytes, const Cluster& cluster
       .seconds;
 }
 
-// Four stages of one layer, so that the middle ones hold nothing else.
+// Four stages have one layer each, so that the middle ones hold nothing else.
 TransformerSpec four_layers() {
   TransformerSpec model = llama3_8b();
   model.layers = 4;
@@ -71,8 +71,8 @@ TEST(ChunkCost, WithoutSequenceParallelismForwardReducesTwice) {
               2 * tp_collective_s(CollectiveKind::all_reduce, bytes), 1e-12);
 }
 
-// Backward: two gathers are exposed; the other gathers and the reductions hide behind GEMMs when
-// these are longer, and stick out by the difference when NVLink is slow.
+// In the backward pass two gathers are exposed. The other gathers and the reductions hide behind
+// GEMMs, except for the part that takes longer where NVLink is slow.
 TEST(ChunkCost, BackwardHidesWhatTheGemmsCover) {
   const double bytes = 2.0 * 8192 * 4096;
   const TransformerSpec model = four_layers();
@@ -120,10 +120,10 @@ TEST(ChunkCost, RingAttentionIsExposedOnlyBeyondTheAttention) {
   EXPECT_GT(seconds(chunk.backward_input, Category::cp), seconds(chunk.forward, Category::cp));
 }
 
-// The ring passes on K and V of a rank's tokens (backward: and their gradients) three times, 2 B
-// each, of the local heads, beside three quarters of the attention. Its groups are the tp
-// neighbours {t, t + 4, t + 8, t + 12}, two on each of two nodes: all of it leaves the node through
-// one NIC, in one of the three steps of latency.
+// The ring passes on K and V of a rank's tokens and local heads (backward: and their gradients)
+// three times, 2 B per element, beside three quarters of the attention. Its groups are the tp
+// neighbours {t, t + 4, t + 8, t + 12}, two on each of two nodes: all messages leave the node
+// through one NIC, with a network latency in one of the three steps.
 TEST(ChunkCost, RingAttentionExposesWhatAStepTakesBeyondItsAttention) {
   const Layout layout{.tp = 4, .cp = 4, .pp = 4, .sequence_parallel = true};
   const TransformerSpec model = four_layers();
@@ -142,7 +142,7 @@ TEST(ChunkCost, RingAttentionExposesWhatAStepTakesBeyondItsAttention) {
               exposed_s(Pass::backward_input, 2 * kv_bytes), 1e-12);
 }
 
-// A stage waits for the slowest of its groups, wherever the damage is.
+// A stage waits for the slowest of its groups, whichever node has the degraded NIC.
 TEST(ChunkCost, RingAttentionRunsAtThePaceOfTheWorstGroup) {
   const Layout layout{.tp = 4, .cp = 4, .pp = 4, .sequence_parallel = true};
   Cluster cluster = test_cluster(8);
@@ -171,8 +171,8 @@ TEST(ChunkCost, FullRecomputationRepeatsTheForwardWithItsCollectives) {
   EXPECT_EQ(seconds(selective.recompute, Category::tp), 0);
 }
 
-// `attention` repeats the sum behind attention's projection, which the MLP's norm reads, and not
-// the gather of what queries, keys and values are made of.
+// Recomputing `attention` repeats the all-reduce behind attention's projection, which the MLP's
+// norm reads, but not the gather before queries, keys and values.
 TEST(ChunkCost, RecomputedAttentionRepeatsItsSumOverTp) {
   using enum RecomputeModule;
   const Recompute alone = Recompute::of(attention);
@@ -241,13 +241,13 @@ TEST(ChunkCost, HardwareFlopsAreAtLeastModelFlops) {
   const double model = model_flops(llama3_8b(), 1, 8192);
   const double none = costs(llama3_8b(), {})[0].hardware_flops;
   const double full = costs(llama3_8b(), {}, Recompute::full)[0].hardware_flops;
-  EXPECT_GT(none, model);  // the fused backward computes the scores again
+  EXPECT_GT(none, model);  // fused backward recomputes the scores
   EXPECT_LT(none, 1.1 * model);
   EXPECT_GT(full, 1.3 * none);
   EXPECT_LT(full, none * 4 / 3);  // the loss head is not repeated
 }
 
-// Of attention kernels run half, of all else what the convention counts.
+// Model FLOPs count attention without its mask by convention; a fused kernel computes half of that.
 TEST(ChunkCost, MaskedFlopsAreHalfOfFusedAttention) {
   const ChunkCost chunk = costs(llama3_8b(), {})[0];
   const double forward = 4.0 * 32 * 8192 * 8192 * 4096 / 2;
@@ -257,8 +257,8 @@ TEST(ChunkCost, MaskedFlopsAreHalfOfFusedAttention) {
   EXPECT_EQ(costs(unfused, {})[0].masked_flops, 0);
 }
 
-// TiledMLP: nothing of the MLP is kept, a tile of it lives at a time, and the backward pass runs
-// its products once more.
+// With TiledMLP nothing of the MLP is kept, one tile exists at a time, and the backward pass
+// repeats its products.
 TEST(ChunkCost, TilesOfAnMlpTakeItsMemoryAndRunItAgain) {
   const auto of = [](int tiles) {
     Job job = test_job(four_layers(), {.pp = 4}, kBatch, Precision::bf16, Recompute::none);
@@ -278,8 +278,8 @@ TEST(ChunkCost, TilesOfAnMlpTakeItsMemoryAndRunItAgain) {
   EXPECT_GE(total_seconds(many.forward), total_seconds(four.forward));  // more launches
 }
 
-// Gate and up of a layer are kept at one byte instead of two, with and without the recomputation of
-// what the activation makes of them; casts take their time. An activation without a gate has none.
+// Gate and up of a layer are kept at one byte instead of two, whether or not the activation's
+// output is recomputed; the casts take time. An activation without a gate is unaffected.
 TEST(ChunkCost, InputsOfGatedActivationsAreKeptInFp8) {
   const auto of = [](Activation activation, bool in_fp8, Recompute recompute) {
     TransformerSpec model = four_layers();
@@ -300,8 +300,8 @@ TEST(ChunkCost, InputsOfGatedActivationsAreKeptInFp8) {
   }
 }
 
-// What waits for a weight gradient waits in the precision of its product: half of 16 bit in fp8,
-// unless tensors are not kept so.
+// Inputs that are kept for weight gradients are kept in the precision of the product: fp8 takes
+// half of 16 bits, unless the software keeps no scaled copies.
 TEST(ChunkCost, WhatWeightGradientsReadWaitsInThePrecisionOfTheProduct) {
   const auto of = [](Precision precision, bool scaled) {
     Job job = test_job(four_layers(), {.pp = 4}, kBatch, precision, Recompute::none);
@@ -313,7 +313,7 @@ TEST(ChunkCost, WhatWeightGradientsReadWaitsInThePrecisionOfTheProduct) {
   EXPECT_EQ(of(Precision::fp8, false), of(Precision::bf16, false));
 }
 
-// Four experts-only layers of Mixtral's shape (Jiang et al. 2024, arXiv 2401.04088, table 1).
+// All four layers have experts of Mixtral's shape (Jiang et al. 2024, arXiv 2401.04088, table 1).
 TransformerSpec four_expert_layers() {
   TransformerSpec model = four_layers();
   model.moe = {.experts = 8, .per_token = 2, .ffn_hidden = 14336};
@@ -362,7 +362,7 @@ TEST(ChunkCost, ImbalanceScalesTheExpertsAndTheirTrafficAlone) {
   EXPECT_NEAR(seconds(uneven.forward, Category::ep) - latency_s,
               1.5 * (seconds(even.forward, Category::ep) - latency_s), 1e-12);
   EXPECT_EQ(uneven.parameters, even.parameters);
-  // One expert of three matrices and both its tokens' copies, and nothing else.
+  // The difference is one expert's three matrices for both copies of its tokens, and nothing else.
   const double extra_flops = 0.5 * 3 * 2 * (2 * 8192.0) * 3 * 4096 * 14336;
   EXPECT_NEAR(uneven.hardware_flops - even.hardware_flops, extra_flops, 1e-3 * extra_flops);
 }
@@ -378,7 +378,7 @@ TEST(ChunkCost, SharedExpertHidesTheDispatchUnderOverlap) {
   EXPECT_EQ(seconds(chunk_costs(job)[1].forward, Category::ep), 0);
 }
 
-// Two experts of 16 on two nodes: 2 (1 - 1/4) = 1.5 different nodes on average.
+// With 16 experts a token's two lie on 2 (1 - 1/4) = 1.5 different nodes on average.
 TEST(ChunkCost, MergedDispatchSendsATokenOnceToANode) {
   TransformerSpec model = four_expert_layers();
   model.moe.experts = 16;
@@ -390,8 +390,8 @@ TEST(ChunkCost, MergedDispatchSendsATokenOnceToANode) {
   EXPECT_NEAR(seconds(chunk_costs(job)[0].forward, Category::ep), 2 * 2 * once_s, 1e-12);
 }
 
-// Slow NICs, so that compute does not cover all of it.
-// Two micro-batches cover each other's exchanges, a pair as much as if each covered its own.
+// With slow NICs compute does not cover the whole exchange. Two micro-batches cover each other's
+// exchanges, and a pair covers as much as each would alone.
 TEST(ChunkCost, OverlappedDispatchExposesWhatPairedPassesDoNotCover) {
   TransformerSpec model = four_expert_layers();
   model.moe.experts = 16;
@@ -399,7 +399,7 @@ TEST(ChunkCost, OverlappedDispatchExposesWhatPairedPassesDoNotCover) {
   job.cluster = test_cluster(8);
   job.cluster.node.nic_Bps = parameter(5e9);
   job.batch.global = 16 * job.layout.dp * job.batch.micro;
-  const double paired = 1 - 4.0 / 16;  // of 16 micro-batches, where four stages fill and drain
+  const double paired = 1 - 4.0 / 16;  // of 16 micro-batches, less four that fill and drain
   const ChunkCost exposed = chunk_costs(job)[1];
   job.software.ep_overlap = true;
   const ChunkCost hidden = chunk_costs(job)[1];
@@ -416,7 +416,7 @@ TEST(ChunkCost, OverlappedDispatchExposesWhatPairedPassesDoNotCover) {
   EXPECT_NEAR(left_s, (1 - paired) * seconds(chunk_costs(job)[1].forward, Category::ep), 1e-12);
 }
 
-// A layer's experts again send their tokens; norms alone send nothing.
+// Recomputed experts dispatch their tokens again; recomputed norms send nothing.
 TEST(ChunkCost, RecomputedExpertsDispatchAgain) {
   Layout layout = kPipeline;
   layout.ep = 8;
@@ -429,14 +429,15 @@ TEST(ChunkCost, RecomputedExpertsDispatchAgain) {
   EXPECT_EQ(again_s(RecomputeModule::layernorm), 0);
 }
 
-// The third layer is the last dense one: stages of two hold none, one and two with experts.
+// The third layer is the last dense one: of three stages with two layers each, the first has no
+// expert layer, the second one and the third two.
 TEST(ChunkCost, StagesCountDenseAndExpertLayersApart) {
   TransformerSpec model = four_expert_layers();
   model.layers = 6;
   model.moe.dense_layers = 3;
   const Layout layout{.pp = 3, .dp = 8, .ep = 4};
   const auto chunks = costs(model, layout, Recompute::none, test_cluster(3));
-  const double experts = 2 * 3.0 * 4096 * 14336;  // two of eight lie here
+  const double experts = 2 * 3.0 * 4096 * 14336;  // two of eight are on this rank
   EXPECT_EQ(chunks[0].expert_parameters, 0);
   EXPECT_EQ(chunks[1].expert_parameters, experts);
   EXPECT_EQ(chunks[2].expert_parameters, 2 * experts);
@@ -459,7 +460,7 @@ TEST(ChunkCost, OverlapHidesTensorParallelismBehindItsGemms) {
             seconds(exposed.forward, Category::forward));
 }
 
-// 8 heads of 192 wide keys and 128 wide values leave each rank, not the latents.
+// Each rank sends 8 heads with keys 192 wide and values 128 wide, instead of the latents.
 TEST(ChunkCost, RingOfLatentAttentionPassesWholeHeads) {
   TransformerSpec model = deepseek_v3();
   model.layers = 4;
@@ -473,8 +474,8 @@ TEST(ChunkCost, RingOfLatentAttentionPassesWholeHeads) {
   EXPECT_NEAR(exposed_s(1e8) - exposed_s(1e9), 3 * bytes / 0.9 * (1e-8 - 1e-9), 1e-9);
 }
 
-// Of a layer's forward pass, when every kernel is far shorter than its launch: the GPU waits for
-// all launches but its own work, with or without a queue.
+// If every kernel of a layer's forward pass is far shorter than its launch, the GPU waits for all
+// launches except during its own work, with or without a queue.
 TEST(ChunkCost, SlowHostSetsThePace) {
   Job job = test_job(four_layers(), {.pp = 4}, kBatch);
   job.calibration.host_launch_s = parameter(1);
@@ -487,8 +488,8 @@ TEST(ChunkCost, SlowHostSetsThePace) {
   EXPECT_EQ(seconds(chunk_costs(job)[1].forward, Category::host), 0);
 }
 
-// Graphs leave to the host what the router sizes: with experts fused, permutation, sorting and two
-// GEMMs of 16 bit.
+// CUDA graphs leave those kernels to the host whose sizes the router decides: with fused experts in
+// 16 bits, permutation, sorting and two GEMMs.
 TEST(ChunkCost, GraphsOutsideTheExperts) {
   const Layout layout{.pp = 4, .dp = 4, .ep = 4};
   Job job = test_job(four_expert_layers(), layout, kBatch);
@@ -506,7 +507,7 @@ TEST(ChunkCost, GraphsOutsideTheExperts) {
   EXPECT_GT(waits_s, 5);
 }
 
-// All-to-alls beside another micro-batch cost what they slow it down by.
+// A hidden all-to-all still costs the time by which it slows the other micro-batch's kernels.
 TEST(ChunkCost, HiddenDispatchSlowsWhatItRunsBeside) {
   const Layout layout{.pp = 4, .dp = 4, .ep = 4};
   Job job = test_job(four_expert_layers(), layout, kBatch);
@@ -520,8 +521,8 @@ TEST(ChunkCost, HiddenDispatchSlowsWhatItRunsBeside) {
               open_s * (alone + (1 - alone) * 0.25 / 1.25), 1e-12);
 }
 
-// A launch between the shortest and the longest kernel: a queue that never empties hides it, one
-// kernel at a time exposes it, the calibration says where in between.
+// A launch takes longer than the shortest kernel and less than the longest. A queue that never
+// empties hides it, launching one kernel at a time exposes it, and the calibration interpolates.
 TEST(ChunkCost, RunningAheadHidesWhatLongKernelsCover) {
   Job job = test_job(four_layers(), {.pp = 4}, kBatch);
   double total_s = 0;

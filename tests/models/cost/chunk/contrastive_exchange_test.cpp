@@ -14,7 +14,7 @@
 namespace windtunnel {
 namespace {
 
-// Near CLIP's ViT-L/14: 24 layers of 1,024 over 257 patches, embeddings of 768.
+// The model is close to CLIP's ViT-L/14: 24 layers of 1,024 over 257 patches, embeddings of 768.
 Job contrastive(ContrastiveForm form, int replicas, int batch, int micro = 128) {
   TransformerSpec model;
   model.layers = 24;
@@ -37,15 +37,15 @@ double loss_bytes(ContrastiveForm form, int replicas, double batch) {
   return head_activations(contrastive(form, replicas, static_cast<int>(batch))).transient;
 }
 
-// By hand: two matrices of similarities and their softmax, fp32, embeddings of all, and a rank's
-// own with their gradients.
+// By hand, the loss keeps two matrices of similarities and their softmax in fp32, the embeddings of
+// all samples, and a rank's own embeddings with their gradients.
 TEST(ContrastiveExchange, WholeSimilaritiesGrowWithTheSquare) {
   const double own = 8192, all = 65536;
   EXPECT_EQ(loss_bytes(ContrastiveForm::whole, 8, all),
             4 * 4 * own * all + 2 * all * kWidth + 4 * own * kWidth);
 }
 
-// Tiles leave what grows with the batch, a ring what grows with a rank's own.
+// Memory in tiles still grows with the batch; in a ring it grows only with a rank's own samples.
 TEST(ContrastiveExchange, TilesGrowWithTheBatch) {
   const auto growth = [](ContrastiveForm form, int replicas) {
     const double tiles = 2 * 4 * 256 * 256;
@@ -59,7 +59,7 @@ TEST(ContrastiveExchange, TilesGrowWithTheBatch) {
             loss_bytes(ContrastiveForm::ring, 8, 65536) / 3.9);
 }
 
-// What all replicas send of a step, divided among its micro-batches.
+// Checks what all replicas send in a step, divided by the number of micro-batches.
 TEST(ContrastiveExchange, EmbeddingsAreGatheredOnce) {
   const Job job = contrastive(ContrastiveForm::whole, 8, 8192);
   const BlockSetting setting(job, {});
@@ -89,7 +89,7 @@ TEST(ContrastiveExchange, ARingHidesBesideItsProducts) {
   EXPECT_EQ(total_seconds(beside.backward_input), 1);
 }
 
-// Each micro-batch is embedded once for the loss of all and once more for its backward pass.
+// Each micro-batch is embedded once for the loss over all samples, and again for its backward pass.
 TEST(ContrastiveExchange, AccumulatedBatchesAreEmbeddedTwice) {
   const auto recompute_s = [](int batch) {
     return total_seconds(
@@ -100,7 +100,7 @@ TEST(ContrastiveExchange, AccumulatedBatchesAreEmbeddedTwice) {
   EXPECT_GT(total_seconds(chunk.recompute), 0.9 * total_seconds(chunk.forward));
 }
 
-// Tiles multiply once more, backward, and move no similarities.
+// Tiles compute the similarities again in the backward pass, and never write them to memory.
 TEST(ContrastiveExchange, TilesMultiplyAgain) {
   const auto flops = [](ContrastiveForm form) {
     return chunk_costs(contrastive(form, 8, 65536)).front().hardware_flops;

@@ -5,7 +5,7 @@
 namespace windtunnel {
 namespace {
 
-// A table of a million rows of 512, of which a rank meets 2,560.
+// A table of a million rows of 512 elements, of which a rank's batch uses 2,560 rows.
 const TensorShape kTable{.rows = 1e6, .columns = 512, .filled = 0.00256};
 const ReducingGroup kRanks{.ranks = 16, .nodes = 4};
 
@@ -19,7 +19,7 @@ TEST(EmbeddingExchange, BytesByFormula) {
   EXPECT_NEAR(sent(EmbeddingExchange::all_to_all), 2 * 15 / 16.0 * 2560 * 4 * 512, 1);
 }
 
-// A table that a step meets as a whole is better reduced; all-to-alls never send more.
+// A table that is used as a whole is better all-reduced; all-to-alls never send more than that.
 TEST(EmbeddingExchange, FullTablesAreBetterReduced) {
   TensorShape full = kTable;
   full.filled = 1;
@@ -33,10 +33,10 @@ TEST(EmbeddingExchange, RowsThatAreMet) {
   EXPECT_NEAR(filled_rows(1000, 1e6), 1, 1e-12);
 }
 
-// EmbRace's tables, as remembered: of a language model of 3,187 MB 97 % are embeddings, of
-// BERT-Base 21 %. Published: up to 2.41 times as fast as the best baseline, 30.66 times as the
-// worst, 16 GPUs. With nothing but communication, the bound of any gain: only where embeddings are
-// nearly all is it in the tens.
+// EmbRace reports 2.41 times the speed of the best baseline at most, and 30.66 times that of the
+// worst, on 16 GPUs (recalled; so are its tables: 97 % of a language model of 3,187 MB are
+// embeddings, and 21 % of BERT-Base). The bytes alone bound any gain, and the bound is above ten
+// only if nearly all of the model are embeddings.
 TEST(EmbeddingExchange, GainsWhereEmbeddingsAreMostOfTheModel) {
   const auto bound = [&](double dense_bytes, double table_bytes) {
     TensorShape table = kTable;

@@ -19,7 +19,7 @@ double compute_s(const std::vector<CostPart>& parts) {
   return seconds;
 }
 
-// Where nothing runs beside them and the host adds nothing, a stage's kernels are all its compute.
+// Without communication and host time, a stage's kernels sum to its compute time.
 TEST(KernelSeconds, SumUpToTheComputeOfTheStages) {
   for (const Recompute recompute : {Recompute::none, Recompute::selective, Recompute::full}) {
     Job job = small_job(1, 2, 1);

@@ -43,14 +43,15 @@ TEST(LayerTableCost, IsTheSumOfItsKernels) {
   }
   EXPECT_DOUBLE_EQ(total_seconds(chunks[0].forward), forward_s);
   EXPECT_EQ(chunks[0].parameters, job.network->parameters());
-  // Three times the forward; the gradient of the images, which is not computed, counts as well.
+  // Model FLOPs are three times the forward pass; they include the gradient of the images, which is
+  // not computed.
   EXPECT_DOUBLE_EQ(model_flops(*job.network, 64),
                    flops + 2 * 64 * job.network->layers.front().forward_macs());
   EXPECT_DOUBLE_EQ(chunks[0].hardware_flops, model_flops(*job.network, 64));
 }
 
-// Winograd's algorithm divides the multiplications of the 3 x 3 convolution, in fp32 only; what it
-// moves stays, and so does the linear layer.
+// Winograd's algorithm reduces the multiplications of the 3 x 3 convolution, in fp32 only. Bytes
+// and the linear layer stay the same.
 TEST(LayerTableCost, WinogradDividesMultiplications) {
   Job job = network_job(64);
   job.precision = Precision::fp32;
@@ -60,7 +61,8 @@ TEST(LayerTableCost, WinogradDividesMultiplications) {
   EXPECT_LT(fewer.front().backward_weight.seconds, direct.front().backward_weight.seconds);
   EXPECT_GT(fewer.front().backward_weight.seconds, direct.front().backward_weight.seconds / 2.25);
   EXPECT_EQ(fewer.back().backward_s(), direct.back().backward_s());
-  // What it saves is no repetition that HFU would count less of.
+  // HFU counts the multiplications that Winograd's algorithm saves, as it is not recomputation that
+  // is saved.
   EXPECT_DOUBLE_EQ(chunk_costs(job)[0].hardware_flops, model_flops(*job.network, 64));
   job.precision = Precision::bf16;
   const double half_s = network_layer_costs(job).front().backward_weight.seconds;
@@ -72,7 +74,7 @@ TEST(LayerTableCost, HostLaunchesStayBesideTheKernels) {
   Job job = network_job(64);
   const double kernels_s = total_seconds(chunk_costs(job)[0].forward);
   job.calibration.host_launch_s.value = 1;
-  // Five kernels forward, each far shorter than its launch.
+  // The forward pass has five kernels, each far shorter than its launch of 1 s.
   const double waiting_s = total_seconds(chunk_costs(job)[0].forward);
   EXPECT_NEAR(waiting_s, 5, 1e-6);
   EXPECT_GT(waiting_s, kernels_s);
@@ -80,8 +82,8 @@ TEST(LayerTableCost, HostLaunchesStayBesideTheKernels) {
   EXPECT_DOUBLE_EQ(total_seconds(chunk_costs(job)[0].forward), kernels_s);
 }
 
-// By hand, 2 B an element: the image, the convolution's output for its norm, the norm's under the
-// ReLU, the pool's and the last one.
+// Kept at 2 B per element are the image, the convolution's output for the norm, the norm's output
+// for the ReLU, the pool's output and the last one.
 TEST(LayerTableCost, KeepsItsActivations) {
   const ChunkCost chunk = chunk_costs(network_job(64))[0];
   const double pixels = 32 * 32;
@@ -114,7 +116,8 @@ TEST(LayerTableCost, MemoryFollowsTheSharding) {
   EXPECT_DOUBLE_EQ(memory.gradients, 4 * parameters);
   EXPECT_DOUBLE_EQ(memory.optimizer, 12 * parameters / 8);
   EXPECT_DOUBLE_EQ(memory.activations, chunks[0].activation_bytes);
-  // The largest layer with weights and the one before it: the norm and the linear layer.
+  // ZeRO-3 gathers the largest layer with weights, here the linear one, and the one before it, the
+  // norm.
   job.layout.sharding = Sharding::zero3;
   EXPECT_EQ(gathered_parameters(job), 2 * 64 + 10 * (64 * 256 + 1));
 }

@@ -24,11 +24,12 @@ TEST(OptimizerCost, IsItsBytes) {
   EXPECT_NEAR(optimizer_cost(1e9, job)[0].seconds, seconds(30e9), 1e-12);
   job.software.optimizer = Optimizer::sgd;
   EXPECT_NEAR(optimizer_cost(1e9, job)[0].seconds, seconds(22e9), 1e-12);
-  job.calibration.moment_bytes.value = 15;  // by operations of their own
+  job.calibration.moment_bytes.value = 15;  // separate operations
   EXPECT_NEAR(optimizer_cost(1e9, job)[0].seconds, seconds(8e9), 1e-12);
 }
 
-// Gradient 2 read, weight 4, each moment 4 read and written; 64 instructions, of 30e12 a second.
+// The update reads 2 B of gradient, and reads and writes 4 B of weight and of each moment; it runs
+// 64 instructions, at 30e12 per second.
 TEST(OptimizerCost, HasFewerBytesIn16Bit) {
   Job job;
   job.precision = Precision::bf16;
@@ -44,7 +45,7 @@ TEST(OptimizerCost, HasFewerBytesIn16Bit) {
   job.calibration.kernel_laws.laws = {curve_of("adam", 2e-6, 3e-12)};
   EXPECT_NEAR(optimizer_cost(1e9, job)[0].seconds, 2e-6 + 3 * 14e-3, 1e-12);
   job.software.optimizer = Optimizer::momentum;
-  job.precision = Precision::fp32;  // nothing is in 16 bit
+  job.precision = Precision::fp32;  // without 16-bit copies
   EXPECT_NEAR(optimizer_cost(1e9, job)[0].seconds, seconds(30e9), 1e-12);
 }
 

@@ -1,5 +1,4 @@
-// Modules that predict further tokens (TransformerSpec::mtp_layers): what a pipeline's last stage
-// has.
+// Modules that predict further tokens (TransformerSpec::mtp_layers), on a pipeline's last stage.
 #include <gtest/gtest.h>
 
 #include "models/cost/chunk/chunk_cost.hpp"
@@ -21,14 +20,15 @@ double forward_s(const ChunkCost& chunk) {
   return total_seconds(chunk.forward);
 }
 
-// arXiv 2412.19437, section 2.2: a matrix of twice the width, a layer as the others; the embedding
-// and the head are the model's own.
+// arXiv 2412.19437, section 2.2: a module has a matrix of twice the width and a usual layer; it
+// shares embedding and head with the model.
 TEST(PredictionModules, OneIsALayerAndAMatrixOfTwiceTheWidth) {
   const TransformerSpec with = predicting_job(1).model;
   const TransformerSpec without = predicting_job(0).model;
   const double module = with.layer_parameters(Block::moe_layer) + 2.0 * 7168 * 7168 + 3 * 7168;
   EXPECT_EQ(with.parameters() - without.parameters(), module);
-  // It has 11.5 B of its own beside embedding and head: deepseek-ai/DeepSeek-V3, README_WEIGHTS.md.
+  // DeepSeek-V3's module has 11.5 B parameters without embedding and head (deepseek-ai/DeepSeek-V3,
+  // README_WEIGHTS.md).
   TransformerSpec whole = deepseek_v3();
   const double main = whole.parameters();
   whole.mtp_layers = 1;
@@ -42,13 +42,13 @@ TEST(PredictionModules, StandOnTheLastStage) {
   EXPECT_EQ(with[0].parameters, without[0].parameters);
   const LayerParameters layer = layer_parameters_per_gpu(
       predicting_job(1, 2).model, predicting_job(1, 2).layout, Block::moe_layer);
-  const double embedding = 129280.0 * 7168;  // of its own there
+  const double embedding = 129280.0 * 7168;  // a copy on this stage
   EXPECT_NEAR(with[1].parameters - without[1].parameters,
               layer.dense + layer.experts + 2.0 * 7168 * 7168 + 3 * 7168 + embedding, 1);
   EXPECT_EQ(with[1].expert_parameters - without[1].expert_parameters, layer.experts);
 }
 
-// A module costs a layer, a second head, and the matrix before the layer.
+// A module adds a layer, a second head, and the matrix before the layer.
 TEST(PredictionModules, CostALayerAHeadAndTheirMatrix) {
   const ChunkCost none = chunk_costs(predicting_job(0)).front();
   const ChunkCost one = chunk_costs(predicting_job(1)).front();
@@ -63,7 +63,8 @@ TEST(PredictionModules, CostALayerAHeadAndTheirMatrix) {
   EXPECT_GT(one.activation_bytes, none.activation_bytes);
 }
 
-// While a module's layer runs back its own loss is gone, but the other losses are still there.
+// During the backward pass of a module's layer its own loss is freed, but the other losses are
+// still in memory.
 TEST(PredictionModules, OnlyOneLossMakesRoomForALayer) {
   const auto transient = [](int modules) {
     Job job = predicting_job(modules);

@@ -1,4 +1,4 @@
-// What is trained of a chunk, against closed forms.
+// Costs of chunks of which only parts are trained, against closed forms.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -23,7 +23,7 @@ Job trained(const Training& training, const Layout& layout = {},
   return job;
 }
 
-// Of a layer with this training.
+// Returns a job in which one layer has this training.
 Job at_layer(Training training, int layer = 0) {
   training.part = part_training(&training, layer, 32);
   return trained(training);
@@ -49,8 +49,8 @@ double seconds(const std::vector<CostPart>& parts) {
 
 constexpr double kPairs = 7;  // q k v o gate up down
 
-// fp32 copies of both norms' inputs; queries and keys beside rotated ones; under weights in 4 bits
-// inputs that nothing reads: of the up projection and the last product.
+// Eager software keeps fp32 copies of both norms' inputs, and queries and keys beside rotated ones.
+// With 4-bit weights it also keeps inputs that nothing reads: those of the up and down projections.
 TEST(TrainedChunks, WhatEagerSoftwareKeepsBeside) {
   Training queries = adapter(AdapterKind::qlora);
   queries.adapter.keys = queries.adapter.values = queries.adapter.projection = false;
@@ -67,9 +67,9 @@ TEST(TrainedChunks, WhatEagerSoftwareKeepsBeside) {
   EXPECT_EQ(kept(job), before + 2 * kRows * (kHidden + kFfn));
 }
 
-// LoRA keeps the inputs of all products and x A of each matrix; LoRA-FA, in the place of inputs
-// that nothing else reads (both norms' outputs and the MLP's product), x A alone. Fused attention's
-// backward pass reads its own output.
+// LoRA keeps the inputs of all products, and x A of each matrix. LoRA-FA keeps x A in place of
+// inputs that nothing else reads: both norms' outputs and the input of the down projection.
+// Attention's output stays, because its fused backward pass reads it.
 TEST(TrainedChunks, WhatAdaptersKeep) {
   const double all = kept(test_job(llama3_8b(), {}, kTuned));
   const double pairs = 2 * kRows * 64 * kPairs;
@@ -98,7 +98,8 @@ TEST(TrainedChunks, AnAdapterKeepsTheInputsOfItsOwnProduct) {
   EXPECT_EQ(kept(at_layer(training)), all - 2 * kRows * 2 * kHidden + down);
 }
 
-// A frozen layer between trained ones keeps what passes gradients on; below all of them nothing.
+// A frozen layer between trained ones keeps what its input gradient needs; below all trained layers
+// nothing is kept.
 TEST(TrainedChunks, FrozenLayersKeepLess) {
   Training training;
   training.frozen_embedding = true;
@@ -109,8 +110,8 @@ TEST(TrainedChunks, FrozenLayersKeepLess) {
   EXPECT_EQ(kept(at_layer(training, 2)), all - 2 * kRows * (2 * kHidden + kFfn));
 }
 
-// Two products of rank r for each matrix, forward and in either half of the backward pass; the base
-// has no weight gradients, and LoRA-FA no gradient of A.
+// Each matrix has two products of rank r in the forward pass and in each half of the backward pass.
+// The base has no weight gradients, and with LoRA-FA A has none.
 TEST(TrainedChunks, ProductsOfAdapters) {
   const Job all = test_job(llama3_8b(), {}, kTuned);
   const Job lora = at_layer(adapter(AdapterKind::lora));
@@ -128,7 +129,8 @@ TEST(TrainedChunks, ProductsOfAdapters) {
   EXPECT_EQ(flops(half, Pass::backward_weight), 2 * kRows * 64 * out);
 }
 
-// Each pass but that of the weights reads 4.127 bits and writes 16 of each weight of a layer.
+// Each pass except that for weight gradients reads 4.127 bits and writes 16 bits per weight of a
+// layer.
 TEST(TrainedChunks, AQuantisedBaseIsDequantisedInEachPass) {
   const Job job = at_layer(adapter(AdapterKind::qlora));
   const double weights = job.model.attention_parameters() + job.model.mlp_parameters();
@@ -141,7 +143,8 @@ TEST(TrainedChunks, AQuantisedBaseIsDequantisedInEachPass) {
   }
 }
 
-// In fp8 the same weights become what the product reads, a byte each, and no step quantises them.
+// In fp8 the base's weights are dequantised to the one byte that the product reads, and no step
+// quantises weights.
 TEST(TrainedChunks, AQuantisedBaseOfProductsInFp8) {
   Job job = at_layer(adapter(AdapterKind::qlora));
   job.precision = Precision::fp8;
@@ -164,7 +167,7 @@ TEST(TrainedChunks, AQuantisedBaseOfProductsInFp8) {
   for (const Op& op : block_ops(lora, Block::layer, Pass::forward)) {
     if (op.role == OpRole::quantise) as_lora += op.bytes;
   }
-  EXPECT_EQ(quantised, as_lora);  // of activations alone
+  EXPECT_EQ(quantised, as_lora);  // only activations are quantised
 }
 
 TEST(TrainedChunks, NoBackwardPassBelowTheFirstTrainedStage) {
@@ -185,7 +188,7 @@ TEST(TrainedChunks, NoBackwardPassBelowTheFirstTrainedStage) {
     EXPECT_EQ(some[stage].activation_bytes, 0);
     EXPECT_EQ(seconds(some[stage].backward_input) + seconds(some[stage].backward_weight), 0);
   }
-  // Half of the third stage's layers.
+  // Half of the third stage's layers are trained.
   EXPECT_NEAR(seconds(some[2].backward_weight), seconds(all[2].backward_weight) / 2, 1e-12);
   EXPECT_EQ(seconds(some[3].backward_input), seconds(all[3].backward_input));
   EXPECT_FALSE(all[0].passes_gradient);
@@ -208,7 +211,7 @@ TEST(TrainedChunks, ZerothOrderStepsRunForwardTwice) {
   }
 }
 
-// Of the logits one chunk at a time, and none kept.
+// Logits are computed one chunk at a time, and none are kept.
 TEST(TrainedChunks, ChunkedCrossEntropy) {
   const auto head = [](int chunks) {
     Training training;
@@ -225,7 +228,7 @@ TEST(TrainedChunks, ChunkedCrossEntropy) {
     EXPECT_EQ(some.kept, whole.kept - 4 * logits);
     EXPECT_EQ(some.transient - 2 * 2 * kRows * kHidden, copies * logits / chunks);
   }
-  // The same products, in the forward pass.
+  // Chunking runs the same products, all in the forward pass.
   Training training;
   training.loss.chunks = 16;
   const auto flops = [](const Job& of) {
@@ -238,8 +241,9 @@ TEST(TrainedChunks, ChunkedCrossEntropy) {
   EXPECT_NEAR(flops(trained(training)), flops(job), 1);
 }
 
-// Pairs of whole products are fewer and wider: one A for q, k and v, one for gate and up. In the
-// product's own kernel their sum reads what the base has written, and no kernel adds them.
+// Adapters of merged products are fewer and wider: one A for q, k and v, one for gate and up. Fused
+// into the product's own kernel, the adapter's sum reads the base's output, and no kernel adds
+// them.
 TEST(TrainedChunks, PairsOfProductsAndFusedSums) {
   const auto job_of = [](bool per_product, bool fused) {
     Training training = adapter(AdapterKind::lora);
@@ -269,7 +273,8 @@ TEST(TrainedChunks, PairsOfProductsAndFusedSums) {
   EXPECT_EQ(ops_named(job_of(true, true), Pass::forward, "adapter B").second -
                 ops_named(job_of(true, false), Pass::forward, "adapter B").second,
             2 * kRows * out);
-  // A dropout mask lies between the pair and the sum, which then is the base's product's.
+  // With dropout, a kernel of the mask lies between the adapter and the sum, which the base's
+  // product still adds.
   Job dropped = job_of(true, true);
   Training training = *dropped.training;
   training.adapter.dropout = true;
@@ -278,7 +283,7 @@ TEST(TrainedChunks, PairsOfProductsAndFusedSums) {
   EXPECT_EQ(ops_named(dropped, Pass::backward_input, "adapter dropout").first, 4);
 }
 
-// The module of a product launches its adapter's kernels with it; compiled, the sum is part of the
+// The module of a product launches its adapter's kernels too; when compiled, the sum is part of the
 // kernel that reads it.
 TEST(TrainedChunks, AModuleLaunchesItsAdapters) {
   Job job = at_layer(adapter(AdapterKind::lora));

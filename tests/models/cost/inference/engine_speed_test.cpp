@@ -42,7 +42,7 @@ TEST(EngineSpeed, KeysAndValuesByHand) {
   const TransformerSpec model = grouped_model();
   EXPECT_EQ(cache_bytes_per_token(model, 1, 2), 2 * 2 * 32 * 8 * 128);
   EXPECT_EQ(cache_bytes_per_token(model, 4, 2), 2 * 2 * 32 * 2 * 128);
-  // More GPUs than key heads: each has one all the same.
+  // With more GPUs than key heads, each GPU still has one.
   EXPECT_EQ(cache_bytes_per_token(model, 16, 2), 2 * 2 * 32 * 1 * 128);
   TransformerSpec latent = model;
   latent.latent = {.query_rank = 1536, .kv_rank = 512, .rotary_width = 64, .value_width = 128};
@@ -50,8 +50,8 @@ TEST(EngineSpeed, KeysAndValuesByHand) {
   EXPECT_EQ(cache_bytes_per_token(latent, 8, 2), 2 * 32 * (512 + 64));
 }
 
-// 24 Mamba layers of 128 heads of 64 numbers with 128 states each, B and C of 8 groups: 4 B x 2^20
-// and 2 B x 3 x 10,240 a layer.
+// Each of 24 Mamba layers has 128 heads of 64 numbers with 128 states each, and B and C of 8
+// groups: per layer 4 B x 2^20 of states, and 2 B x 3 x 10,240 of the convolution.
 TEST(EngineSpeed, StatesOfMambaLayersTakeRoomBesideKeysAndValues) {
   TransformerSpec model = grouped_model();
   EXPECT_EQ(state_bytes_per_sequence(model, 1, 2), 0);
@@ -63,7 +63,7 @@ TEST(EngineSpeed, StatesOfMambaLayersTakeRoomBesideKeysAndValues) {
   EXPECT_EQ(state_bytes_per_sequence(model, 4, 2), by_hand / 4);
   EXPECT_GT(without, 0);
   EXPECT_THROW(engine_speed(learner_of(model), {.tp = 1, .most_sequences = 4096}, 4096), Error);
-  // Without attention a sequence grows nothing: all of them fit, or none.
+  // Without attention a sequence's state does not grow, so that either all sequences fit or none.
   model.pattern = "M";
   const EngineSpeed speed = engine_speed(learner_of(model), {.tp = 1, .most_sequences = 8}, 4096);
   EXPECT_EQ(speed.capacity, 8 * 4096);
@@ -77,10 +77,10 @@ TEST(EngineSpeed, AStepReadsTheWeightsAndTheCache) {
       32 * (learner.model.attention_parameters() + learner.model.mlp_parameters()) +
       128256.0 * 4096;
   EXPECT_GT(speed.base_s[1], 2 * matrices / rate);
-  // Launches and the half bytes of some twenty kernels a layer come on top, no more.
+  // At most the launches and half-rate bytes of some twenty kernels per layer come on top.
   EXPECT_LT(speed.base_s[1], 2 * matrices / rate + 33 * 20 * (2e-6 + 4e6 / rate));
   EXPECT_NEAR(speed.context_s, 2.0 * 2 * 32 * 8 * 128 / rate, 1e-6 * speed.context_s);
-  // While memory binds more sequences hardly take longer; a big batch does.
+  // While memory bounds a step, more sequences hardly lengthen it; a large batch does.
   EXPECT_LT(speed.base_s[16], 1.2 * speed.base_s[1]);
   for (int b = 1; b < speed.most_sequences(); ++b) {
     ASSERT_GE(speed.base_s[b + 1], speed.base_s[b]) << b;
@@ -98,8 +98,8 @@ TEST(EngineSpeed, PromptsGoThroughAtTheRateOfCompute) {
   EXPECT_GT(speed.prompt_token_s, flops / 1000e12);
   EXPECT_LT(speed.prompt_token_s, 3 * flops / 1000e12);
   EXPECT_GT(speed.prompt_square_s, 0);
-  // Causal attention of a chunk of 8,192 tokens: half of the square, at most three times as long as
-  // at the peak.
+  // Causal attention of a chunk of 8,192 tokens is half of the square, and takes at most three
+  // times as long as at the GPU's peak.
   const double attention = 2 * 32 * 32 * 128 * 2 / 2.0;
   EXPECT_GT(speed.prompt_square_s, attention / 1000e12);
   EXPECT_LT(speed.prompt_square_s, 3 * attention / 1000e12);
@@ -107,7 +107,7 @@ TEST(EngineSpeed, PromptsGoThroughAtTheRateOfCompute) {
 
 TEST(EngineSpeed, MoreGpusAreFasterAndHoldMore) {
   Job learner = learner_of(grouped_model());
-  // Of so small a model eight GPUs wait longer for all-reduces than they save.
+  // The model is so small that eight GPUs wait longer for all-reduces than they save.
   EXPECT_GT(engine_speed(learner, {.tp = 8}, 4096).base_s[1],
             engine_speed(learner, {.tp = 4}, 4096).base_s[1]);
   learner.calibration.collective_launch_s = parameter(0);
@@ -122,7 +122,7 @@ TEST(EngineSpeed, MoreGpusAreFasterAndHoldMore) {
   }
 }
 
-// Of 64 experts few tokens visit few, which alone are read.
+// A few tokens visit few of the 64 experts, and only those experts' weights are read.
 TEST(EngineSpeed, ExpertsThatNobodyVisitsAreNotRead) {
   TransformerSpec model = grouped_model();
   model.hidden = 2048;
@@ -148,7 +148,7 @@ TEST(EngineSpeed, WithoutRoomItSaysWhat) {
               HasSubstr("the learner's state 55.9 GiB"));
 }
 
-// The share that it names is enough, and one that is a thousandth less is not.
+// The share of memory that the error names suffices, and one that is 0.1 % smaller does not.
 TEST(EngineSpeed, TheMemoryThatItNamesIsEnough) {
   const Job learner = learner_of(grouped_model());
   const auto fault = [&](double share, double longest) {
@@ -178,8 +178,8 @@ TEST(EngineSpeed, StepsAddUpInClosedForm) {
   EXPECT_EQ(speed.decode_s(1, 2, 100), 1.5 + 1);
 }
 
-// Adapters that engines do not merge are further products of every step, and of 4-bit weights fewer
-// bytes leave room for more keys and values.
+// Adapters that engines do not merge add products to every step. 4-bit weights leave more memory
+// for keys and values.
 TEST(EngineSpeed, AdaptersStandBesideTheirBase) {
   Job job = learner_of(grouped_model());
   const EngineSpeed merged = engine_speed(job, {.tp = 1}, 4096);
@@ -203,7 +203,7 @@ TEST(EngineSpeed, AdaptersStandBesideTheirBase) {
               (2 - kNf4Bytes) * matrices / of_token, 1);
 }
 
-// How the learner trains its adapters is nothing to an engine, which runs them forward, once.
+// The learner's training method does not matter to an engine, which runs the adapters forward once.
 TEST(EngineSpeed, AdaptersAreServedAloneHoweverTheyAreTrained) {
   Job job = learner_of(grouped_model());
   Training training{.adapter = {.kind = AdapterKind::lora, .rank = 16}};

@@ -57,7 +57,8 @@ Draw draw(int seed) {
   return drawn;
 }
 
-// What the GPU has of an engine's slice before anything is sent: its own part of the model.
+// The bytes of an engine's slice that the GPU already has before the transfer: its own part of the
+// model.
 double held_bytes(const Draw& drawn, const RolloutMachine& machine, int gpu, double model_bytes) {
   if (!drawn.rollout.colocated) return 0;
   const Layout& layout = drawn.job.layout;
@@ -92,8 +93,8 @@ TEST(WeightTransfer, EveryGpuGetsItsSlice) {
   }
 }
 
-// Counted NIC by NIC, apart from the routes that the transfer was laid on, and by the cut around
-// each node: what enters it is the whole model.
+// Counts the bytes of each NIC independently of the transfer's routes, and checks the cut around
+// each node: the whole model enters it.
 TEST(WeightTransfer, MeetsTheBoundOfItsLinks) {
   int bound_by_nics = 0;
   for (int seed = 0; seed < 100; ++seed) {
@@ -127,7 +128,7 @@ TEST(WeightTransfer, MeetsTheBoundOfItsLinks) {
     ASSERT_GE(transfer.bound_s, least_s * (1 - 1e-9)) << seed;
     ASSERT_GE(transfer.transfer_s, transfer.bound_s * (1 - 1e-12)) << seed;
     ASSERT_GE(transfer.seconds, transfer.transfer_s) << seed;
-    // At most the worst efficiency and what latencies add.
+    // The transfer takes the bound at the worst efficiency, and latencies, at most.
     ASSERT_LE(transfer.seconds, transfer.bound_s / 0.8 + 1e-5 + flows.hops * 5e-6) << seed;
   }
   EXPECT_GT(bound_by_nics, 30);
@@ -182,8 +183,8 @@ TEST(WeightTransfer, EnginesFillNodesAndTheFabricHasRoom) {
   EXPECT_EQ(machine.first_gpu, 16);
 }
 
-// An engine on nodes of two pools waits for the one that reads weights slowest, and for products
-// where that is alike: in 16 bit, whatever the learner computes in.
+// An engine on nodes of two pools is as slow as the pool that reads weights slowest. If they read
+// equally fast, the slower one in 16-bit products decides, whatever the learner's precision.
 TEST(WeightTransfer, TheSlowestPoolOfAnEngineIsTheOneThatReadsWeightsSlowest) {
   Job job = learner_of(8, 1, 2);
   RolloutSpec rollout;
@@ -210,8 +211,8 @@ TEST(WeightTransfer, TheSlowestPoolOfAnEngineIsTheOneThatReadsWeightsSlowest) {
   EXPECT_EQ(slowest(1, 2, 0.5), std::vector{0});
 }
 
-// The base stays where it is: engines get adapters alone, each its slice of them, from the stages
-// that hold them.
+// The base is not sent: engines get only the adapters, each its slice, from the stages that hold
+// them.
 TEST(WeightTransfer, OfAdaptersNothingElseIsSent) {
   Draw drawn{learner_of(2, 2, 2), {}};
   drawn.rollout.engine.tp = 4;
@@ -228,10 +229,10 @@ TEST(WeightTransfer, OfAdaptersNothingElseIsSent) {
   EXPECT_EQ(sent.model_bytes, 2 * 4 * 8 * (4 * 2 * h + 2 * (h + 4 * h)));
   EXPECT_NEAR(sent.sent_bytes / sent.model_bytes, whole / engine_weight_bytes(drawn.job), 1e-9);
   for (const CollectiveEdge& edge : weight_flows(drawn.job, drawn.rollout, machine).edges) {
-    if (edge.source >= 16) continue;                                 // passed on by engines
+    if (edge.source >= 16) continue;  // engines pass it on
     EXPECT_EQ(coordinates_of(drawn.job.layout, edge.source).pp, 1);  // layers 12 to 15
   }
-  // Without adapters all that is trained: a quarter of the layers, with embedding and head.
+  // Without adapters all trained weights are sent: a quarter of the layers, embedding and head.
   training.adapter = {};
   drawn.job.training = std::make_shared<const Training>(training);
   const double parts = weight_transfer(drawn.job, drawn.rollout, machine).model_bytes;
@@ -249,7 +250,7 @@ TEST(WeightTransfer, TensorsAreThoseOfCheckpoints) {
   EXPECT_EQ(weight_tensors(model), 995 + 32 * 3);
 }
 
-// Tensors are gathered over NVLink where the ranks that hold a model together share a node.
+// A tensor is gathered over NVLink if the ranks that share it are on one node.
 TEST(WeightTransfer, GathersGoWhereRanksStand) {
   RolloutSpec rollout;
   rollout.colocated = true;
@@ -261,7 +262,7 @@ TEST(WeightTransfer, GathersGoWhereRanksStand) {
   Job job = learner_of(4, 1, 3);
   const double nvlink_Bps = job.cluster.node.nvlink_Bps.value;
   EXPECT_NEAR(bound_Bps(job), nvlink_Bps, 1);
-  job.layout.ep = 6;  // groups of 4 and of 6 ranks meet again after 12, which are two nodes
+  job.layout.ep = 6;  // groups of 4 and of 6 coincide after 12 ranks, on two nodes
   EXPECT_LT(bound_Bps(job), nvlink_Bps / 2);
   job = learner_of(2, 1, 2);
   EXPECT_NEAR(bound_Bps(job), nvlink_Bps, 1);

@@ -27,7 +27,8 @@ State state_of(const Layout& layout, Precision precision = Precision::bf16) {
   return state;
 }
 
-// FSDP2: a shard is 4 B of weights, which are the only ones, 4 of gradients and two moments.
+// FSDP2 shards fp32 weights (4 B), gradients (4 B) and two moments, and keeps no other copy of the
+// weights.
 TEST(Memory, ShardsInFp32HaveNo16BitCopyBesideThem) {
   for (const bool fp32_shards : {false, true}) {
     Job job = test_job(llama3_8b(), {.dp = 8, .sharding = Sharding::zero3},
@@ -41,17 +42,18 @@ TEST(Memory, ShardsInFp32HaveNo16BitCopyBesideThem) {
     EXPECT_NEAR(8 * snapshot_bytes_per_gpu(job, chunks)[0], (fp32_shards ? 12 : 14) * parameters,
                 1);
     EXPECT_NEAR(weight_share(job), fp32_shards ? 1.0 / 3 : 1.0 / 7, 1e-12);
-    // What is gathered is in 16 bit all the same.
+    // Gathered parameters are in 16 bits either way.
     EXPECT_EQ(weight_bytes_per_parameter(job), 2);
-    // So do snapshots where the parameters stay gathered: only the shards are written.
+    // Snapshots hold no 16-bit copy either if the parameters stay gathered: only the shards are
+    // written.
     job.layout.sharding = Sharding::zero1;
     EXPECT_NEAR(8 * snapshot_bytes_per_gpu(job, chunks)[0], (fp32_shards ? 12 : 14) * parameters,
                 1);
   }
 }
 
-// Bytes of a parameter that a snapshot holds: both copies of the weights and two moments; without
-// the one in 16 bit where DeepSpeed shards weights; without the one in fp32 by NeuronX Distributed.
+// A snapshot holds both copies of the weights and two moments. DeepSpeed leaves out the 16-bit copy
+// if it shards weights; NeuronX Distributed leaves out the fp32 copy.
 TEST(Memory, SnapshotsHoldWhatTheSoftwareWrites) {
   struct Written {
     SnapshotWeights weights;
@@ -74,13 +76,14 @@ TEST(Memory, SnapshotsHoldWhatTheSoftwareWrites) {
     const std::vector<ChunkCost> chunks = chunk_costs(job);
     EXPECT_NEAR(8 * snapshot_bytes_per_gpu(job, chunks)[0], of.bytes * chunks[0].parameters, 1);
     EXPECT_NEAR(weight_share(job), of.weight_bytes / of.bytes, 1e-12);
-    // What is kept does not depend on what is written.
+    // The memory on the GPU does not depend on what a snapshot holds.
     const double kept = gpu_memory(job, chunks, {0})[0].optimizer;
     EXPECT_NEAR(kept, 12 * chunks[0].parameters / 8, 1);
   }
 }
 
-// In pure 16 bit, in fp32 and without an optimizer there is no second copy to leave out.
+// With pure 16-bit, with fp32 and without an optimizer there is only one copy of the weights, which
+// every snapshot holds.
 TEST(Memory, SnapshotsHoldTheOnlyCopyOfTheWeights) {
   for (const SnapshotWeights weights :
        {SnapshotWeights::all, SnapshotWeights::fp32_shards, SnapshotWeights::compute}) {
@@ -103,7 +106,7 @@ TEST(Memory, MixedPrecisionTakesEighteenBytesPerParameter) {
   EXPECT_EQ(at.gradients, 4 * parameters);
   EXPECT_EQ(at.optimizer, 12 * parameters);
   EXPECT_EQ(at.activations, 7e9);
-  // No pipeline, no replicas.
+  // Without pipeline and replicas, buffers are transients and workspace only.
   EXPECT_EQ(at.buffers, state.chunks[0].transient_bytes + kWorkspace);
   const double counted = at.weights + at.gradients + at.optimizer + at.activations + at.buffers;
   EXPECT_EQ(at.allocated(), counted);
@@ -129,7 +132,7 @@ TEST(Memory, MomentsMayHave16Bit) {
   job.precision = Precision::bf16;
   job.software.moment_bytes = 2;
   EXPECT_EQ(optimizer_bytes_per_parameter(job), 8);
-  job.precision = Precision::fp32;  // means what it says
+  job.precision = Precision::fp32;  // keeps moments in fp32
   EXPECT_EQ(optimizer_bytes_per_parameter(job), 8);
 }
 
@@ -144,8 +147,8 @@ TEST(Memory, ScaledWeightsMayBeTheOnlyOnes) {
   EXPECT_GT(gpu_memory(job, chunks, {0})[0].weights, vocabulary);
 }
 
-// One of two bytes in fp8 is the transpose. Block scales go along rows or columns, so that no copy
-// can be made of the other.
+// In fp8 one of the two bytes per weight is the transpose. Block scales go along rows or along
+// columns, so that neither copy can be made from the other.
 TEST(Memory, TransposesOfWeightsMayBeLeftOut) {
   for (const auto& [precision, bytes] :
        {std::pair(Precision::fp8, 1.0), std::pair(Precision::mxfp8, 0.0)}) {
@@ -157,7 +160,8 @@ TEST(Memory, TransposesOfWeightsMayBeLeftOut) {
   }
 }
 
-// A block of 32 elements has a scale of a byte in mxfp8; of 16 elements of half a byte in nvfp4.
+// mxfp8 has a scale of one byte per 32 elements of one byte, nvfp4 one per 16 elements of half a
+// byte.
 TEST(Memory, BlockScalesAreOfABlocksSize) {
   for (const auto& [precision, bytes] : {std::pair(Precision::mxfp8, 2 * (1 + 1.0 / 32)),
                                          std::pair(Precision::nvfp4, 2 * (0.5 + 1.0 / 16))}) {
@@ -180,7 +184,7 @@ TEST(Memory, Pure16BitHasNoFp32Copy) {
   EXPECT_EQ(optimizer_bytes_per_parameter(job), 8);
 }
 
-// Gradients that come anew take the place of activations that go, where a step is one micro-batch.
+// If a step is one micro-batch, new gradients take the place of activations that are freed.
 TEST(Memory, ReleasedGradientsReplaceActivations) {
   Job job = test_job(llama3_8b(), {}, {.global = 1, .micro = 1, .sequence = 8192});
   const std::vector<ChunkCost> chunks = chunk_costs(job);
@@ -192,7 +196,7 @@ TEST(Memory, ReleasedGradientsReplaceActivations) {
     return at.gradients + at.activations + transient;
   };
   ASSERT_GT(gradients, 7e9 + transient);
-  EXPECT_EQ(counted(7e9), gradients);                            // behind the last layer
+  EXPECT_EQ(counted(7e9), gradients);  // after the last layer
   EXPECT_EQ(counted(2 * gradients), 2 * gradients + transient);  // at the loss
   job.batch.global = 2;  // the second micro-batch adds to them
   EXPECT_EQ(counted(7e9), gradients + 7e9 + transient);
@@ -225,13 +229,14 @@ TEST(Memory, ZeroStagesOfThePaper) {
   EXPECT_NEAR(bytes(Sharding::zero1), 31.4e9, 0.05e9);
   EXPECT_NEAR(bytes(Sharding::zero2), 16.6e9, 0.05e9);
   EXPECT_NEAR(bytes(Sharding::zero3), 1.9e9, 0.05e9);
-  // Hybrid: a copy per 8 ranks.
+  // Hybrid sharding keeps one copy of the state per 8 ranks.
   EXPECT_NEAR(bytes(Sharding::zero3, 8), 120e9 / 8, 1);
 }
 
-// Of 18 B parameters on 384 GPUs, 16 to a node: beside ZeRO-3's 16 B of each, shared by all, 2 B
-// shared by a node (Wang et al. 2023, arXiv 2306.10209, section 3.2). Three levels: weights over
-// two dies, gradients over a node, the rest over all (Xu et al. 2025, arXiv 2501.04266).
+// 18 billion parameters are trained on 384 GPUs, 16 to a node: besides ZeRO-3's 16 B per parameter,
+// divided by all GPUs, a node's GPUs share 2 B per parameter (Wang et al. 2023, arXiv 2306.10209,
+// section 3.2). With three levels, weights are divided over two dies, gradients over a node, the
+// rest over all (Xu et al. 2025, arXiv 2501.04266).
 TEST(Memory, CopiesOfWeightsNearerThanAllRanks) {
   Job job = test_job(llama3_8b(), {.dp = 384}, {.global = 384, .micro = 1, .sequence = 8192});
   job.cluster = test_cluster(48);
@@ -254,27 +259,29 @@ TEST(Memory, CopiesOfWeightsNearerThanAllRanks) {
   EXPECT_NEAR(levels.gradients, 2 * 18e9 / 8, 1);
   EXPECT_EQ(levels.optimizer, all.optimizer);
   EXPECT_EQ(levels.buffers, all.buffers);
-  // What is whole at a time is on the network in fewer bits, too.
+  // Quantised communication also buffers the quantised copies of gathered weights and gradients.
   const GpuMemory quantised =
       memory({.sharding = Sharding::zero3, .weight_bits = 8, .gradient_bits = 4});
   EXPECT_NEAR(quantised.buffers - all.buffers, (1 + 2 * 0.5) * gathered_parameters(job), 1);
 }
 
-// Two layers and the vocabulary whole, in 16 bit, and their gradients as they are reduced.
+// ZeRO-3 holds two layers and the vocabulary unsharded, in 16 bits, and their gradients in the type
+// of the reduction.
 TEST(Memory, Zero3HoldsWhatItGathers) {
   const Layout layout{.tp = 8, .dp = 4};
   Layout sharded = layout;
   sharded.sharding = Sharding::zero3;
   const State whole = state_of(layout);
   const State shard = state_of(sharded);
-  // h (h + 2 h / 4) + h^2 + 3 h f over tp, two norms; 128,256 rows padded to a multiple of 1,024.
+  // A layer has h (h + 2 h / 4) + h^2 + 3 h f elements over tp, and two norms; 128,256 rows are
+  // padded to a multiple of 1,024.
   const double h = 4096;
   const double layer = (2.5 * h * h + 3 * h * 14336) / 8 + 2 * h;
   EXPECT_NEAR(shard.memory[0].buffers - whole.memory[0].buffers,
               (2 + 4) * (2 * layer + 129024 * h / 8), 1);
 }
 
-// The model that a GPU loaded stays beside its shard and what a step needs.
+// The unsharded model that each GPU loaded stays in memory beside its shard and what a step needs.
 TEST(Memory, ShardsOfAWholeModel) {
   Job job = test_job(llama3_8b(), {.dp = 8, .sharding = Sharding::zero3},
                      {.global = 8, .micro = 1, .sequence = 128});
@@ -306,10 +313,10 @@ TEST(Memory, ExpertsByHand) {
   Job job = test_job(model, {}, batch);
   const double dense = layer_activations(job).kept;
   const double moe = layer_activations(job, Block::moe_layer).kept;
-  // The dense MLP keeps 3 f = 43,008 elements a token. Each of 2 * 1.5 rows keeps 3 * 1024 and its
-  // input of 4096; the router two fp32 scores for each of 8 experts.
+  // The dense MLP keeps 3 f = 43,008 elements per token. Each of 2 * 1.5 routed rows keeps 3 * 1024
+  // elements and its input of 4096; the router keeps two fp32 scores for each of 8 experts.
   EXPECT_NEAR(moe - dense, 1000 * (2 * (3 * (3 * 1024 + 4096) - 43008.0) + 2 * 4 * 8), 1e-3);
-  // Weighted behind the second product, its output is kept too.
+  // Software that applies router weights after the second product keeps that product's output too.
   job.software.kept_expert_outputs = true;
   EXPECT_NEAR(layer_activations(job, Block::moe_layer).kept - moe, 1000 * 2 * 3 * 4096, 1e-3);
 }
@@ -321,14 +328,16 @@ TEST(Memory, LatentAttentionKeepsLatentsAndHeads) {
   model.head_width = 128;
   model.latent = {.query_rank = 1536, .kv_rank = 512, .rotary_width = 64, .value_width = 128};
   const double after = layer_activations(test_job(model, {}, batch)).kept;
-  // q, k of 32 * 192, v of 32 * 128, latents twice, the rotary part; before q of 4096, k v of 1024.
+  // MLA keeps q and k of 32 * 192, v of 32 * 128, latents twice and the rotary part, instead of q
+  // of 4096 and k and v of 1024.
   const double elements = 2 * 32 * 192 + 32 * 128 + 2 * (1536 + 512) + 64 - (4096 + 2 * 1024);
   EXPECT_NEAR(after - before, 2 * 1000 * elements, 1e-3);
 }
 
-// 20 B per parameter without ZeRO, 10 + 14 / dp with it: https://github.com/huggingface/nanotron
-// as the sweep of its authors logs it (github.com/gkarfakis19/Rapid-LLM 317a2cb): 1.342 B
-// parameters on 8 and 256 GPUs, 25.07, 14.76 and 12.64 GiB allocated after a step.
+// nanotron (https://github.com/huggingface/nanotron) holds 20 B per parameter without ZeRO and 10 +
+// 14 / dp with it. The sweep of Rapid-LLM's authors (github.com/gkarfakis19/Rapid-LLM 317a2cb)
+// logs, for 1.342 billion parameters after a step, 25.07 GiB without ZeRO, and 14.76 and 12.64 GiB
+// with it on 8 and 256 GPUs.
 TEST(Memory, NanotronsStateAsAllocated) {
   Job job = test_job(llama3_8b(), {.dp = 8}, {.global = 256, .micro = 1, .sequence = 4096});
   job.software.reduced_copy_bytes = 2;
@@ -348,8 +357,8 @@ TEST(Memory, NanotronsStateAsAllocated) {
   EXPECT_EQ(gib(Sharding::zero1, 1), gib(Sharding::none, 1));  // one rank gathers nothing
 }
 
-// Megatron-Core's buckets: max(40 M, 1 M x data-parallel ranks) elements, parts of the buffer that
-// holds all gradients; those that are counted in bytes lie beside the gradients.
+// Megatron-Core's buckets of max(40 M, 1 M x data-parallel ranks) elements are parts of the
+// gradient buffer. Buckets that software sizes in bytes lie beside the gradients.
 TEST(Memory, BucketsCountedInElementsArePartsOfTheGradients) {
   Job job = test_job(llama3_8b(), {.dp = 8}, {.global = 256, .micro = 1, .sequence = 4096});
   job.layout.sharding = Sharding::none;
@@ -366,12 +375,12 @@ TEST(Memory, BucketsCountedInElementsArePartsOfTheGradients) {
   EXPECT_NEAR(gpu_memory(job, chunks, {0.0})[0].buffers - beside, 2 * 40e6 - 25e6, 1);
   job.layout.dp = 64;
   EXPECT_EQ(bucket_bytes(job), 2 * 64e6);
-  job.layout.cp = 4;  // counts no replicas
+  job.layout.cp = 4;  // its ranks are not counted
   EXPECT_EQ(bucket_bytes(job), 2 * 64e6);
 }
 
-// Gradients of two units are whole until they are scattered. Kept in fewer bits than they are
-// reduced in, only the unit that is on its way lies in the type of the reduction.
+// Gradients of two units are unsharded until they are scattered. If gradients are kept in fewer
+// bits than they are reduced in, only the unit being reduced has the reduction's type.
 TEST(Memory, WholeGradientsAreLargerOnlyWhileTheyAreReduced) {
   Job job = test_job(llama3_8b(), {.dp = 8}, {.global = 64, .micro = 1, .sequence = 4096});
   for (const Sharding sharding : {Sharding::zero2, Sharding::zero3}) {
@@ -385,12 +394,13 @@ TEST(Memory, WholeGradientsAreLargerOnlyWhileTheyAreReduced) {
     EXPECT_NEAR(buffers(2, 4) - both_bf16, gathered_parameters(job), 1);
     EXPECT_NEAR(buffers(4, 4) - both_bf16, 2 * gathered_parameters(job), 1);
     EXPECT_NEAR(buffers(4, 2), both_bf16, 1);
-    job.software.gradient_bytes = 0;  // each is applied as it comes, and kept nowhere
+    job.software.gradient_bytes = 0;  // gradients are applied at once, and not kept
     EXPECT_EQ(whole_gradient_bytes_per_parameter(job), 2);
   }
 }
 
-// DeepSpeed: flat fp32 gradients and the copy that flattens them, sharded like the optimizer state.
+// DeepSpeed keeps flat fp32 gradients and a copy made while flattening, sharded like the optimizer
+// state.
 TEST(Memory, FlatGradientsAndHeldOutputs) {
   const Layout layout{.pp = 4, .dp = 4, .sharding = Sharding::zero1};
   Job job = test_job(llama3_8b(), layout, {.global = 64, .micro = 1, .sequence = 8192});
@@ -402,12 +412,12 @@ TEST(Memory, FlatGradientsAndHeldOutputs) {
   job.software.held_outputs = true;
   const std::vector<GpuMemory> after = gpu_memory(job, chunks, three);
   EXPECT_NEAR(after[0].buffers - before[0].buffers, 8 * chunks[0].parameters / 4, 1);
-  // Three micro-batches under way, each with its output; the last rank sends none.
+  // Three micro-batches in flight keep their outputs; the last rank sends none.
   EXPECT_NEAR(after[0].activations - before[0].activations, 3 * 2.0 * 8192 * 4096, 1);
   EXPECT_EQ(after[3].activations, before[3].activations);
 }
 
-// In a V the first rank has the model's last stage, which sends nothing.
+// In a V schedule the first rank holds the model's last stage, which sends nothing.
 TEST(Memory, HeldOutputsGoWithTheStages) {
   Job job = test_job(llama3_8b(), {.pp = 2, .vpp = 2}, {.global = 2, .micro = 1, .sequence = 8192});
   const std::vector<ChunkCost> chunks = chunk_costs(job);
@@ -423,7 +433,8 @@ TEST(Memory, HeldOutputsGoWithTheStages) {
   EXPECT_NEAR(memory[1].activations - two[1], 4 * output, 1);
 }
 
-// An asynchronous schedule keeps old versions of the weights, not of gradients and optimizer.
+// An asynchronous schedule keeps old versions of the weights, but not of gradients and optimizer
+// state.
 TEST(Memory, VersionsOfTheWeights) {
   const Job job = test_job(llama3_8b(), {.pp = 2}, {.global = 2, .micro = 1, .sequence = 8192});
   const std::vector<ChunkCost> chunks = chunk_costs(job);
@@ -443,8 +454,8 @@ TEST(Memory, ExpandableSegmentsDoNotFragment) {
   EXPECT_EQ(gpu_memory(job, chunks, {1e9})[0].fragmentation, 0);
 }
 
-// Queries, values, attention's output and log-sum-exp, the gate, the layer's input and the down
-// projection's output: elements 1 + 1/4 + 1 + 3.5 + 1 + 1 times h.
+// Kept are queries, values, attention's output and log-sum-exp, the gate, the layer's input and the
+// down projection's output: (1 + 1/4 + 1 + 3.5 + 1 + 1) h elements.
 TEST(Memory, EveryOtherProductIsKept) {
   Job job = test_job(llama3_8b(), {}, {.global = 1, .micro = 1, .sequence = 1000}, Precision::bf16,
                      Recompute::selective);
@@ -477,7 +488,7 @@ TEST(Memory, MoreOfAnythingNeverTakesLess) {
   }
 }
 
-// Capacities in messages of PyTorch.
+// PyTorch's out-of-memory messages state these capacities.
 TEST(Memory, UsableIsWhatCudaShows) {
   GpuSpec gpu;
   gpu.memory_bytes = parameter(80e9);
@@ -494,7 +505,8 @@ TEST(Memory, PipelineRanksAddTheirChunks) {
   }
 }
 
-// Two boundary activations and two gradients, each 1/tp of 2 B s h, and a bucket of 25 MB.
+// Buffers hold two boundary activations and two gradients, each 1/tp of 2 B s h, and a bucket of 25
+// MB.
 TEST(Memory, BuffersByHand) {
   const double boundary = 2.0 * 8192 * 4096 / 2;
   const State both = state_of({.tp = 2, .pp = 4, .dp = 2, .sequence_parallel = true});
@@ -510,7 +522,7 @@ TEST(Memory, BuffersByHand) {
   EXPECT_EQ(both.chunks[1].transient_bytes, 2.0 * 8192 * (2 * 4096 + 3 * 14336 / 2));
 }
 
-// All GPUs together write the state once: 14 B per parameter.
+// A snapshot holds 14 B per parameter, each written by exactly one GPU.
 TEST(Memory, SnapshotsWriteEveryParameterOnce) {
   const Layout layout{.tp = 2, .cp = 2, .pp = 4, .dp = 4, .sharding = Sharding::zero1};
   const State state = state_of(layout);
@@ -536,9 +548,9 @@ TEST(Memory, ExcessNamesRankAndClass) {
   EXPECT_EQ(gpu_memory_excess(memory, job), "");
 }
 
-// Gradients of two layers and the vocabulary are whole before they are scattered, whatever becomes
-// of the weights: so zero3 has what zero2 has less the weights that it gives up, and may exceed it
-// by the shards alone that lie beside what is gathered.
+// With either stage the gradients of two layers and the vocabulary are unsharded before they are
+// scattered. ZeRO-3 saves weights, and can exceed ZeRO-2 only by the shards that lie beside
+// gathered weights.
 TEST(Memory, ShardingMoreNeverTakesMoreThanTheShards) {
   for (const int pp : {1, 2, 4, 8, 16}) {
     const auto at = [&](Sharding sharding) {

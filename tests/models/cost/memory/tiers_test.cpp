@@ -18,7 +18,7 @@ std::vector<GpuMemory> memory_of(const Job& job) {
   return gpu_memory(job, chunk_costs(job), none);
 }
 
-// 18 bytes of a parameter: 2 of its weight, 4 of its gradient, 12 of the optimizer.
+// A parameter has 18 bytes: weight 2, gradient 4, optimizer state 12.
 TEST(Tiers, WhatLeavesTheGpuLiesBesideIt) {
   for (std::uint64_t i = 0; i < 300; ++i) {
     RandomStream random(7, RandomPurpose::test, i);
@@ -39,7 +39,7 @@ TEST(Tiers, WhatLeavesTheGpuLiesBesideIt) {
                   1);
       if (offload.gradients == MemoryTier::host) {
         EXPECT_NEAR(after[rank].gradients + host.gradients, before[rank].gradients, 1);
-      } else {  // as they arrive for the step
+      } else {  // on the host only from their arrival until the step
         EXPECT_EQ(after[rank].gradients, before[rank].gradients);
         EXPECT_NEAR(host.gradients, (host.optimizer + disk.optimizer) / 3, 1);
       }

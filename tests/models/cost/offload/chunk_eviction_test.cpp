@@ -11,7 +11,7 @@
 namespace windtunnel {
 namespace {
 
-// Forward through `layers` chunks and back, with room for `room` of them throughout.
+// Uses `layers` chunks forward, then backward, with room for `room` of them.
 std::vector<ChunkUse> there_and_back(int layers, int room) {
   std::vector<ChunkUse> uses;
   for (int i = 0; i < layers; ++i) uses.push_back({i, i + 1, room});
@@ -35,7 +35,8 @@ Sums sums_of(const std::vector<ChunkMoves>& moves) {
   return sums;
 }
 
-// Each comes once; those that have no room at the turn come twice, and leave once more.
+// Each chunk is fetched once. Those that do not fit when the passes turn are evicted once more, and
+// fetched twice.
 TEST(ChunkEviction, OfPassesThereAndBackIsWhatHasNoRoomAtTheTurn) {
   for (int layers = 2; layers <= 12; ++layers) {
     for (int room = 2; room <= 14; ++room) {
@@ -48,7 +49,7 @@ TEST(ChunkEviction, OfPassesThereAndBackIsWhatHasNoRoomAtTheTurn) {
   }
 }
 
-// What has to leave is what comes first in the forward pass, as it comes last in the backward one.
+// The chunks of the first layers are evicted, because the backward pass uses them last.
 TEST(ChunkEviction, FirstLayersLeaveFirst) {
   const std::vector<ChunkMoves> moves = chunk_moves(there_and_back(5, 3));
   for (int at = 0; at < 5; ++at) EXPECT_EQ(moves[at].evicted, at >= 3 ? 1 : 0) << at;
@@ -56,16 +57,16 @@ TEST(ChunkEviction, FirstLayersLeaveFirst) {
   for (int at = 8; at < 10; ++at) EXPECT_EQ(moves[at].fetched, 1) << at;
 }
 
-// Activations that grow in the forward pass push out what they need the room of.
+// Growing activations of the forward pass evict chunks whose room they need.
 TEST(ChunkEviction, FollowsTheRoom) {
   std::vector<ChunkUse> uses = there_and_back(6, 6);
   for (int at = 0; at < 12; ++at) uses[at].room = at < 6 ? 6 - at / 2 : 6 - (11 - at) / 2;
   const Sums sums = sums_of(chunk_moves(uses));
-  EXPECT_EQ(sums.evicted, 2);  // room for four at the turn
+  EXPECT_EQ(sums.evicted, 2);  // four fit when the passes turn
   EXPECT_EQ(sums.fetched, 8);
 }
 
-// By trying all that could leave, the fewest that can come.
+// Finds the fewest possible fetches by trying every eviction.
 class Exhaustive {
  public:
   explicit Exhaustive(const std::vector<ChunkUse>& uses) : uses_(uses) {}

@@ -8,7 +8,7 @@
 namespace windtunnel {
 namespace {
 
-// 4 GPUs behind 20 GB/s of PCIe each; host memory of 200 GB/s, 64 cores.
+// The node has 4 GPUs with 20 GB/s of PCIe each, host memory of 200 GB/s, and 64 cores.
 Job host_job() {
   return small_job(1, 1, 4);
 }
@@ -16,7 +16,7 @@ Job host_job() {
 TEST(HostWork, ACopyTakesItsPcieLinkUnlessTheHostsMemoryIsNarrower) {
   Job job = host_job();
   EXPECT_NEAR(copy_work(job, CopyWay::to_host, 1e9, 0, false).seconds, 1 / 20.0, 1e-12);
-  job.cluster.node.host_memory_Bps = spec(40e9);  // a quarter of it for each GPU
+  job.cluster.node.host_memory_Bps = spec(40e9);  // a quarter per GPU
   EXPECT_NEAR(copy_work(job, CopyWay::from_host, 1e9, 0, false).seconds, 1 / 10.0, 1e-12);
 }
 
@@ -45,7 +45,7 @@ TEST(HostWork, AStepIsBoundByCoresOrByMemory) {
   offload.cores = 2;
   job.offload = std::make_shared<const Offload>(offload);
   EXPECT_NEAR(update_work(job, 1e9).seconds, 1 / 20.0, 1e-12);  // 2 cores
-  offload.cores = 0;                                            // 16 of the node's for each GPU
+  offload.cores = 0;  // 16 of the node's per GPU
   job.offload = std::make_shared<const Offload>(offload);
   EXPECT_NEAR(update_work(job, 1e9).seconds, 1 / 50.0, 1e-12);
 }

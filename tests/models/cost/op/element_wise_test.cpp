@@ -31,7 +31,7 @@ TEST(ElementWise, OneKernelPerOperationMovesMostAndACompilerLeast) {
             1.5 * element_wise_bytes(fused_job(Fusion::compiled, true)));
   EXPECT_LT(element_wise_bytes(fused_job(Fusion::compiled, false)),
             element_wise_bytes(fused_job(Fusion::partial, false)) +
-                2 * 2 * 2.0 * 4096 * 4096);  // but for the norms' own gradients
+                2 * 2 * 2.0 * 4096 * 4096);  // the norms' own gradients
 }
 
 TEST(ElementWise, SwigluByItsOperations) {
@@ -53,8 +53,8 @@ TEST(ElementWise, SwigluByItsOperations) {
   EXPECT_EQ(op.starts, 1);
 }
 
-// Forward a kernel bounds either half, which is strided, and one joins them; backward each reads a
-// gradient too.
+// Clamping an activation takes a kernel for each half, which is strided, and one that joins them;
+// backward each of these also reads a gradient.
 TEST(ElementWise, BoundsOfAnActivationAreKernelsOfTheirOwn) {
   const double width = 1000, rows = 10;
   const auto further = [&](Fusion fusion, Pass pass) {
@@ -98,11 +98,11 @@ TEST(ElementWise, SeparateProductsOfOneInputSumTheirGradients) {
     }
     return kernels;
   };
-  EXPECT_EQ(sums(Fusion::none, true), 3);  // two of queries, keys and values, one of SwiGLU
+  EXPECT_EQ(sums(Fusion::none, true), 3);  // of queries, keys and values two, of SwiGLU one
   EXPECT_EQ(sums(Fusion::none, true, Activation::gelu), 2);  // its MLP has one product
   EXPECT_EQ(sums(Fusion::none, false), 0);
   EXPECT_EQ(sums(Fusion::compiled, true), 2);
-  EXPECT_EQ(sums(Fusion::partial, true), 0);  // its products are one
+  EXPECT_EQ(sums(Fusion::partial, true), 0);  // one fused product each
 }
 
 TEST(ElementWise, RotaryPositionsCostWhatTheSoftwareSays) {
@@ -116,7 +116,7 @@ TEST(ElementWise, RotaryPositionsCostWhatTheSoftwareSays) {
             2 * s.e * s.tokens * (s.q + s.k));
 }
 
-// Transformer Engine's kernel turns, and does not scale; a compiler joins both.
+// Transformer Engine's kernel rotates but does not scale; a compiler fuses both.
 TEST(ElementWise, ScaledRotaryPositionsHaveNoKernelOfTheirOwn) {
   for (const Fusion fusion : {Fusion::partial, Fusion::compiled}) {
     Job job = fused_job(fusion, false);
@@ -145,7 +145,7 @@ TEST(ElementWise, LatentAttentionHasTheKernelsOfItsSoftware) {
     }
     return std::pair{starts, bytes};
   };
-  EXPECT_EQ(kernels(Fusion::partial).first, 3);  // two norms and one for all that is turned
+  EXPECT_EQ(kernels(Fusion::partial).first, 3);  // two norms and the rotary embedding
   EXPECT_GT(kernels(Fusion::none).first, kernels(Fusion::partial).first);
   EXPECT_GT(kernels(Fusion::none).second, kernels(Fusion::partial).second);
 }

@@ -8,8 +8,8 @@
 namespace windtunnel {
 namespace {
 
-// Launches take `launch_s`; at 1 s the short kernels wait 0.75 s each, the long one makes up for
-// them.
+// Each launch takes `launch_s`. At 1 s each short kernel finishes 0.75 s before the next launch;
+// the long kernel makes up for that.
 std::vector<Launched> mixed(double launch_s) {
   return {{launch_s, 0.25}, {launch_s, 3}, {launch_s, 0.25}};
 }
@@ -34,7 +34,7 @@ TEST(HostLaunch, WhatIsLaunchedAlreadyCostsTheHostNothing) {
   EXPECT_EQ(host_wait_s({}, 0.5), 0);
 }
 
-// A kernel that is launched in 1 s and a collective beside it that is launched in 3.
+// A kernel with a launch of 1 s, and a concurrent collective with a launch of 3 s.
 double pass_s(double kernel_s, double collective_s, double run_ahead) {
   const std::vector<Launched> kernels = {{1, kernel_s}};
   const double exposed_s = std::max(0.0, collective_s - kernel_s);
@@ -43,8 +43,8 @@ double pass_s(double kernel_s, double collective_s, double run_ahead) {
   return kernel_s + exposed_s + host_wait_s(pass, run_ahead);
 }
 
-// The faster the kernel, the more of the collective is exposed. Both together never take longer for
-// it, and never less than the host takes for both launches.
+// A faster kernel exposes more of the collective. Together they never take longer because of it,
+// and never less than the host needs for both launches.
 TEST(HostLaunch, AFasterKernelBesideACollectiveAddsNoWait) {
   for (const double run_ahead : {0.0, 0.5, 1.0}) {
     double before_s = 1e9;
@@ -57,8 +57,8 @@ TEST(HostLaunch, AFasterKernelBesideACollectiveAddsNoWait) {
   }
 }
 
-// The same of the link: what a kernel covers of a collective is less over a faster one, and the
-// time in which the host launches it is not.
+// The same holds for a faster link: the kernel then covers less of the collective's time, but the
+// same launch time of the host.
 TEST(HostLaunch, AFasterCollectiveBesideAKernelAddsNoWait) {
   for (const double run_ahead : {0.0, 0.5, 1.0}) {
     for (const double kernel_s : {0.5, 1.5, 3.0, 6.0}) {
@@ -82,7 +82,7 @@ TEST(HostLaunch, FurtherKernelsOfAnOperationCostLessThanItsModule) {
   EXPECT_DOUBLE_EQ(host_launch_s(calibration, software, 1), 100e-6);
   EXPECT_DOUBLE_EQ(host_launch_s(calibration, software, 4), 220e-6);
   EXPECT_DOUBLE_EQ(further_launch_s(calibration, software, 2), 80e-6);
-  software.host_share = 0.7;  // of the module alone
+  software.host_share = 0.7;  // scales the first launch only
   EXPECT_DOUBLE_EQ(host_launch_s(calibration, software, 4), 190e-6);
   software.host_share = 0.2;  // no further kernel costs more than the first
   EXPECT_DOUBLE_EQ(host_launch_s(calibration, software, 4), 80e-6);

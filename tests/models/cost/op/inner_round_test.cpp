@@ -27,15 +27,15 @@ TEST(InnerRound, ShowsWhatTheComputeBesideItDoesNotCover) {
   EXPECT_EQ(exposed_s(round_of({lasting(3)}, 4, 0)), 0);
 }
 
-// With kernels that take 1.25 times as long during a collective, compute of 4 s lasts 5 s during
-// one of 8 s, of which 3 s stick out: 8 s in all, 4 s more than the compute. Beside one of 2.5 s it
-// gets through 2 s of itself and ends 0.5 s later.
+// Kernels take 1.25 times as long during a collective. Compute of 4 s lasts 5 s beside a collective
+// of 8 s, which then runs on for 3 s: 8 s in all, 4 s more than the compute alone. During a
+// collective of 2.5 s it gets 2 s of its work done and ends 0.5 s later.
 TEST(InnerRound, SlowsTheComputeBesideIt) {
   EXPECT_DOUBLE_EQ(exposed_s(round_of({lasting(8)}, 4, 0.25)), 4);
   EXPECT_DOUBLE_EQ(exposed_s(round_of({lasting(2.5)}, 4, 0.25)), 0.5);
 }
 
-// As the two parts together take: the longer of the collective, and of the compute that it slows.
+// A round takes as long as the longer of the collective and of the compute that it slows.
 TEST(InnerRound, EndsWithTheLaterOfBoth) {
   for (const double beside_s : {0.0, 1.0, 3.0, 10.0}) {
     for (const double slowdown : {0.0, 0.1, 1.0}) {

@@ -49,8 +49,8 @@ double seconds(const Op& op, Precision precision = Precision::bf16) {
 constexpr double kLaunch_s = 2e-6;
 constexpr double kSustained = 0.75;
 
-// Heads of 64 take, for as many operations, (64 + w) / 64 over (128 + w) / 128 of the time of those
-// of 128, w being the half-width.
+// For equal operations, heads of 64 take (64 + w) / 64 over (128 + w) / 128 of the time of heads of
+// 128, where w is the half-width.
 TEST(OpCost, NarrowHeadsWaitForExponentials) {
   Calibration c = test_calibration();
   const auto seconds = [&](double width) {
@@ -68,7 +68,7 @@ TEST(OpCost, NarrowHeadsWaitForExponentials) {
   EXPECT_NEAR(seconds(128), wide_s, 1e-9 * wide_s);
 }
 
-// Kernels are compiled for some widths, and fill narrower heads up with zeros.
+// Kernels are compiled for some widths, and pad narrower heads with zeros.
 TEST(OpCost, HeadsAreAsWideAsTheirKernel) {
   const auto of_width = [](double width) {
     Op op = attention(16384, 64);
@@ -81,7 +81,7 @@ TEST(OpCost, HeadsAreAsWideAsTheirKernel) {
   EXPECT_LT(of_width(96), of_width(97));
   EXPECT_DOUBLE_EQ(of_width(72), of_width(96));
   EXPECT_DOUBLE_EQ(of_width(160), of_width(192));
-  EXPECT_GT(of_width(300), of_width(257));  // no such kernel
+  EXPECT_GT(of_width(300), of_width(257));  // not padded: no kernel is that wide
 }
 
 TEST(OpCost, GemmLawByHand) {
@@ -89,13 +89,13 @@ TEST(OpCost, GemmLawByHand) {
   const double tile_rate = 1000e12 * 0.8 / 132;
   const double roofline_s = 2.0 * 256 * 128 * (8192 + 200) / tile_rate;
   EXPECT_NEAR(seconds(gemm(11 * 256, 12 * 128, 8192)), kLaunch_s + roofline_s / kSustained, 1e-12);
-  // Half of the columns would leave half of the SMs idle: 22 x 6 tiles of 128 x 128 fill them, at
-  // 0.92 of the speed.
+  // With half of the columns such tiles would leave half of the SMs idle: 22 x 6 tiles of 128 x 128
+  // fill them, at 0.92 of the speed.
   const double half_s = 2.0 * 128 * 128 * (8192 + 200) / (0.92 * tile_rate);
   EXPECT_NEAR(seconds(gemm(11 * 256, 6 * 128, 8192)), kLaunch_s + half_s / kSustained, 1e-12);
 }
 
-// Twice the peak: the padding of k is twice as long, and the efficiency a share of its own.
+// At twice the peak rate the padding of k doubles, and the efficiency has a share of its own.
 TEST(OpCost, ScaledPrecisionsByHand) {
   const GpuSpec gpu = test_cluster().node.gpu;
   Calibration calibration = test_calibration();
@@ -112,7 +112,7 @@ TEST(OpCost, ScaledPrecisionsByHand) {
 }
 
 TEST(OpCost, SplittingTheInnerDimensionFillsTheGpu) {
-  // 6 x 6 tiles of 128 x 128 leave most SMs idle; three parts of k make 108 of 132 work.
+  // 6 x 6 tiles of 128 x 128 leave most SMs idle; splitting k in three keeps 108 of 132 busy.
   const double tile_rate = 0.92 * 1000e12 * 0.8 / 132;
   const double split_s =
       2.0 * 128 * 128 * (16384.0 / 3 + 200) / tile_rate + 2 * 8.0 * 768 * 768 / (3e12 * 0.9);
@@ -128,7 +128,7 @@ TEST(OpCost, AttentionLawByHand) {
   const Op op = attention(4096, 64);
   const double rate = 1000e12 * 0.6 * 4096 / (4096 + 400);
   EXPECT_NEAR(seconds(op), kLaunch_s + op.flops / rate / kSustained, 1e-12);
-  // Transformer Engine leaves attention in bf16 under fp8.
+  // Transformer Engine runs attention in bf16 even under fp8.
   EXPECT_EQ(seconds(op, Precision::fp8), seconds(op, Precision::bf16));
 }
 
@@ -164,7 +164,7 @@ TEST(OpCost, EfficiencyRisesWithEveryDimensionOfASmallGemm) {
   EXPECT_LT(rate(4096, 4096, 128), rate(4096, 4096, 4096));
 }
 
-// One row more than the tiles hold starts a new row of tiles: the FLOP/s fall, the time does not.
+// A single row beyond full tiles starts a new row of tiles, and with it another wave.
 TEST(OpCost, OneRowTooManyCostsAWave) {
   EXPECT_GT(seconds(gemm(11 * 256 + 1, 12 * 128, 8192)),
             1.3 * seconds(gemm(11 * 256, 12 * 128, 8192)));
@@ -211,36 +211,36 @@ TEST(OpCost, RestsOnTheWeakestNumberOfTheRoofThatBinds) {
     return op_cost(op, gpu, Precision::bf16, calibration).origin;
   };
   const Op big = gemm(8192, 8192, 8192), thin = gemm(8192, 8192, 512);
-  // The share of the peak that was measured: of this product, not of the data sheet.
+  // The time rests on the measured share of the peak, so that its origin is not the data sheet's.
   EXPECT_EQ(origin(big), Origin::measured);
   calibration.memory_efficiency.origin = Origin::assumed;
   EXPECT_EQ(origin(big), Origin::measured);
   EXPECT_EQ(origin(memory(1e9)), Origin::assumed);
   calibration.memory_efficiency.origin = Origin::measured;
 
-  // Corrections count where they decide a tenth.
+  // The origin of a correction counts where the correction makes up a tenth of the time.
   calibration.gemm_k_half.origin = calibration.kernel_launch_s.origin = Origin::assumed;
   EXPECT_EQ(origin(big), Origin::measured);
   EXPECT_EQ(origin(thin), Origin::assumed);
   EXPECT_EQ(origin(memory(1e9)), Origin::measured);
   EXPECT_EQ(origin(memory(1)), Origin::assumed);
 
-  // The sustained share is of compute alone.
+  // The sustained share affects compute-bound kernels only.
   calibration.kernel_sustained.origin = Origin::assumed;
   EXPECT_EQ(origin(big), Origin::assumed);
   EXPECT_EQ(origin(memory(1e9)), Origin::measured);
-  // Nor does a fitted share of a peak that somebody supposes.
+  // A fitted share does not help if the peak itself is assumed.
   GpuSpec supposed = gpu;
   supposed.bf16_flops.origin = Origin::assumed;
   calibration.kernel_sustained.origin = Origin::measured;
   EXPECT_EQ(op_cost(big, supposed, Precision::bf16, calibration).origin, Origin::assumed);
-  // Shares that nobody fitted say nothing of the sheet's peak.
+  // If no share was fitted, the origin is that of the peak, the data sheet.
   calibration.kernel_sustained.origin = calibration.gemm_efficiency.origin = Origin::spec;
   EXPECT_EQ(origin(big), Origin::spec);
 }
 
-// Attention that was measured by itself is at its own clock already: what products lose in a step
-// does not slow it down, and the share of a GPU alone comes first.
+// Attention was measured by itself, at its own clock, so that the sustained share of products does
+// not slow it; the share of kernels measured alone does.
 TEST(OpCost, FusedAttentionKeepsItsOwnClock) {
   Calibration c = test_calibration();
   const auto seconds_of = [&](const Op& op) {
@@ -272,16 +272,17 @@ TEST(OpCost, ProductsOfNvfp4HaveAnEfficiencyOfTheirOwn) {
   EXPECT_DOUBLE_EQ(seconds_in(Precision::mxfp8), fp8_s);
 }
 
-// Tensor cores want rows that start on 16 bytes: heads of 150 run at the vector units' peak.
+// Tensor cores need rows that are aligned to 16 bytes: heads of 150 run at the peak of the vector
+// units.
 TEST(OpCost, UnalignedHeadsOfUnfusedAttentionLeaveTheMatrixUnits) {
   Op op = gemm(2048, 2048, 152);
   op.kind = OpKind::attention_gemm;
   op.batch = 64;
   const double aligned_s = seconds(op) - kLaunch_s;
   op.k = 150;
-  const double ratio = (150.0 + 200) / (152 + 200);  // with the tile's start and end
+  const double ratio = (150.0 + 200) / (152 + 200);  // the tile's start and end take as long as 200
   EXPECT_NEAR((seconds(op) - kLaunch_s) / aligned_s, 1000.0 / 60 * ratio, 1e-9);
-  op.kind = OpKind::gemm;  // cuBLAS pads those
+  op.kind = OpKind::gemm;  // cuBLAS pads k
   EXPECT_LT(seconds(op) - kLaunch_s, 1.01 * aligned_s);
 }
 
@@ -325,7 +326,7 @@ TEST(MeasuredOps, AreAsManyCallsAsTheyHaveLaunches) {
   Op op = memory(6e6);
   op.launches = op.starts = 3;
   EXPECT_NEAR(measured_cost(op).seconds, 3 * (1e-6 + 2e-6), 1e-15);
-  op.launches = op.starts = 0.25;  // in every fourth step, 24 MB
+  op.launches = op.starts = 0.25;  // one launch in four steps, of 24 MB
   EXPECT_NEAR(measured_cost(op).seconds, 0.25 * (1e-6 + 24e-6), 1e-15);
 }
 
@@ -338,13 +339,14 @@ TEST(MeasuredOps, WhatWasNotMeasuredKeepsItsRoofs) {
 TEST(MeasuredOps, KernelsOfCompressors) {
   Op blocks = memory(5e6);
   blocks.compressing = "quantise blocks";
-  // The middle of its measured forms, or the one that it is.
+  // An unknown form gets the median of the measured forms, a known one its own law.
   EXPECT_NEAR(measured_cost(blocks).seconds, 3e-6 + 5e6 * 6e-12, 1e-15);
   blocks.kernel = "dequantise-int8";
   EXPECT_NEAR(measured_cost(blocks).seconds, 3e-6 + 5e6 * 8e-12, 1e-15);
   blocks.kernel = "dequantise-int4";
   EXPECT_NEAR(measured_cost(blocks).seconds, 3e-6 + 5e6 * 6e-12, 1e-15);
-  // Nothing measures it: as an element-wise kernel on more bytes, by the share that is assumed.
+  // An unmeasured kernel takes as long as an element-wise one with more bytes, by the assumed
+  // share.
   Op merge = memory(1e6);
   merge.compressing = "merge";
   const OpCost cost = measured_cost(merge);
@@ -355,7 +357,7 @@ TEST(MeasuredOps, KernelsOfCompressors) {
 TEST(MeasuredOps, TwoKernelsEachByItsOwnBytes) {
   Op decode = gemm(1000, 800, 4);
   decode.compressing = "low-rank product";
-  decode.bytes = 1;  // of no interest
+  decode.bytes = 1;  // replaced by the two kernels' bytes
   decode.kernel = "low-rank-expand";
   decode.second_kernel = "low-rank-subtract";
   const double bytes = 4 * (1000 * 800 + 800 * 4 + 1000 * 4);

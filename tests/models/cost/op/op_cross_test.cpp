@@ -1,4 +1,4 @@
-// These tests count layers of an encoder and of its decoder, and projected keys, by hand.
+// Layers of an encoder and its decoder, and projected keys (Linformer), computed by hand.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -46,8 +46,8 @@ double product_flops(const Job& job, Block block, Pass pass) {
   return sum;
 }
 
-// Eight squares of the MLP; four of attention, of which the decoder's second one has two over the
-// source's rows.
+// In squares of the hidden width the MLP has eight, and each attention four. Two of the four of the
+// decoder's cross-attention run over the source's tokens.
 TEST(TwoStacks, HaveTheProductsOfTheirOwnTokens) {
   const Job job = test_job(two_stacks(), {}, kOneSequence);
   for (const Pass pass : {Pass::forward, Pass::backward_input, Pass::backward_weight}) {
@@ -81,7 +81,7 @@ TEST(TwoStacks, AttendToTheirOwnTokensAndTheDecoderToTheSource) {
   EXPECT_DOUBLE_EQ(decoder[1].flops, 2 * 2 * kTarget * kSource * 256);
 }
 
-// Whatever the kernels: products and scores of all layers are what the convention counts.
+// The kernels' FLOPs of products and scores over all layers equal those of the convention.
 TEST(TwoStacks, DoTheOperationsOfTheConvention) {
   const Job job = test_job(two_stacks(AttentionKernel::unfused), {}, kOneSequence);
   double flops = 0;
@@ -96,8 +96,8 @@ TEST(TwoStacks, DoTheOperationsOfTheConvention) {
   EXPECT_NEAR(flops / model_flops(job.model, 1, 1280), 1, 1e-12);
 }
 
-// A layer of the encoder costs what one of a model of one stack costs, with a sequence as long as
-// the source.
+// A layer of the encoder costs what a layer of an encoder-only model costs whose sequence is as
+// long as the source.
 TEST(TwoStacks, AnEncoderOfAFifthOfTheTokensIsAnEncoderOfThatLength) {
   TransformerSpec alone = two_stacks();
   alone.pattern.clear();
@@ -140,11 +140,11 @@ TEST(TwoStacks, EveryOtherProductOfBothAttentionsIsKept) {
   for (const Op& op : recomputed_ops(job, Block::decoder_layer)) {
     again += op.kind == OpKind::gemm ? op.flops : 0;
   }
-  EXPECT_DOUBLE_EQ(again, 2 * (3 * kTarget + kSource) * kSquare);  // keys and projection of both
+  EXPECT_DOUBLE_EQ(again, 2 * (3 * kTarget + kSource) * kSquare);  // keys and output projections
 }
 
-// Biases stand with queries, keys, values and output of both attentions, and with the MLP's two
-// products; those of the cross-attention's keys and values have a gradient of each source's token.
+// Queries, keys, values and output of both attentions and the MLP's two products have biases; those
+// of the cross-attention's keys and values sum gradients over the source's tokens.
 TEST(TwoStacks, BiasesHaveGradientsOfTheirOwnTokens) {
   TransformerSpec model = two_stacks();
   model.biases = true;
@@ -154,8 +154,8 @@ TEST(TwoStacks, BiasesHaveGradientsOfTheirOwnTokens) {
                    2 * 256 * (kTarget * (4 + 2 + 5) + kSource * 2));
 }
 
-// A job that says what is trained, which is everything, counts what one does that says nothing: the
-// head of the decoder's tokens alone.
+// A job that states that everything is trained counts the same FLOPs as one that states nothing:
+// the head runs on the decoder's tokens only.
 TEST(TwoStacks, TrainedOperationsAreThoseOfTheConvention) {
   Job job = test_job(two_stacks(), {}, kOneSequence);
   const double all = flops_per_step(job);
@@ -174,8 +174,8 @@ TransformerSpec linformer(int keys) {
   return model;
 }
 
-// Wang et al. 2020, equation 7: scores of every token to 64 keys, made of all by two matrices of 64
-// rows, however many heads.
+// Wang et al. 2020, equation 7: every token has scores to 64 keys, which two matrices of 64 rows
+// make of all keys, whatever the number of heads.
 TEST(ProjectedKeys, AreTheOnlyOnesThatQueriesSee) {
   const Job job = test_job(linformer(64), {}, kOneSequence);
   const std::vector<Op> ops = block_ops(job, Block::layer, Pass::forward);
@@ -190,7 +190,7 @@ TEST(ProjectedKeys, AreTheOnlyOnesThatQueriesSee) {
   EXPECT_NEAR(flops / model_flops(job.model, 1, 1280), 1, 1e-12);
 }
 
-// Kept scores grow with the length, not with its square.
+// With projected keys the kept scores grow linearly with the length.
 TEST(ProjectedKeys, KeepScoresOfTheKeysThatAreLeft) {
   const auto kept = [](int keys, int sequence) {
     TransformerSpec model = linformer(keys);
@@ -204,7 +204,7 @@ TEST(ProjectedKeys, KeepScoresOfTheKeysThatAreLeft) {
   EXPECT_DOUBLE_EQ(kept(0, 1280) - kept(64, 1280) + few, 2 * 4 * 1280.0 * (1280 - 64));
 }
 
-// Each rank has the columns of the matrices for its part of the sequence.
+// Each rank holds those columns of the projecting matrices that belong to its part of the sequence.
 TEST(ProjectedKeys, AreProjectedByTheRankThatHasThem) {
   const Layout two{.cp = 2};
   const double alone = layer_parameters_per_gpu(linformer(64), {}, Block::layer).dense;

@@ -45,8 +45,9 @@ TEST(OpMamba, ProductsWithWeightsAreTwoFlopsAWeightAndPass) {
   }
 }
 
-// Section 6 of the paper: states of chunks and what they give to their tokens cost N for each of
-// the inner numbers, the half of a chunk's square Q / 2, and C B^T is one for each group.
+// By section 6 of the paper, a chunk's state and its output from states cost N per inner number,
+// the causal half within a chunk costs Q / 2 per inner number, and C B^T is computed once per
+// group.
 TEST(OpMamba, TheScanIsLinearInTheSequence) {
   const Job job = test_job(hybrid_model(), {}, kMambaBatch);
   const double forward =
@@ -58,8 +59,8 @@ TEST(OpMamba, TheScanIsLinearInTheSequence) {
                    4 * kMambaTokens * forward);
 }
 
-// Back: states and C B^T again; gradients of states, input, B and C by the states, of C B^T and of
-// the decays (half a square each), B and C by C B^T.
+// The backward pass computes states and C B^T again; gradients of states, input, B and C through
+// the states; gradients of C B^T and of the decays (half a square each); and B and C through C B^T.
 TEST(OpMamba, TheBackwardScanMakesItsStatesAgain) {
   const Job job = test_job(hybrid_model(), {}, kMambaBatch);
   const double again = 2 * kMambaInner * 32 + 2 * kMambaShared * 128;
@@ -78,18 +79,19 @@ TEST(OpMamba, TensorAndContextParallelismDivideTheScan) {
     const Job half = test_job(hybrid_model(), layout, kMambaBatch);
     EXPECT_DOUBLE_EQ(mamba_flops(half, OpKind::attention_gemm, Pass::forward), flops / 2);
   }
-  // Beyond one rank a group, each rank has B and C of a group of its own.
+  // With more ranks than groups, each rank computes B and C of its group again.
   const Job copied = test_job(hybrid_model(), {.cp = 4}, kMambaBatch);
   EXPECT_DOUBLE_EQ(mamba_flops(copied, OpKind::attention_gemm, Pass::forward),
                    flops / 4 + kMambaTokens * kMambaShared * 128 / 2);
 }
 
-// Kept: input, the norm's output, the projection's, the scan's before and behind its gated norm.
+// Kept are the layer's input, the norm's output, the projection's output, and the scan's output
+// before and after its gated norm.
 TEST(OpMamba, KeepsTheProjectionAndNoStates) {
   const Job job = test_job(hybrid_model(), {}, kMambaBatch);
   const LayerActivations bytes = layer_activations(job, Block::mamba);
   EXPECT_DOUBLE_EQ(bytes.kept, 2 * kMambaTokens * (2 * 256 + kMambaProjected + 2 * kMambaInner));
-  // Two states a chunk in fp32 while it goes back.
+  // The backward pass holds two fp32 states per chunk.
   EXPECT_GT(bytes.transient, 2 * 4 * kMambaTokens / 128 * kMambaInner * 32);
   Job full = job;
   full.recompute = Recompute::full;
@@ -115,7 +117,7 @@ TEST(OpMamba, StagesHoldWhatTheirLettersHave) {
                                            4 * m + 3 * mlp + attention);
 }
 
-// A layer of a pattern is one half of a usual one: attention and MLP apart cost as both together.
+// A layer of a pattern is attention or MLP alone: the two together cost as much as a usual layer.
 TEST(OpMamba, HalvesOfAPatternAreAWholeLayer) {
   const Job job = test_job(hybrid_model("*-"), {}, kMambaBatch);
   const auto work = [&](Block block, Pass pass) {

@@ -1,5 +1,5 @@
-// Mixers beside attention and Mamba, attention with a gate, and keys that an indexer chooses, by
-// hand.
+// Mixers other than attention and Mamba, gated attention, and sparse attention to keys that an
+// indexer chooses, computed by hand.
 #include <gtest/gtest.h>
 
 #include "models/cost/chunk/activations.hpp"
@@ -64,8 +64,9 @@ TEST(OpMixers, LightningAttentionHasFourMatricesAndANorm) {
   EXPECT_EQ(model.mamba_parameters(), 5.0 * 2048 * 4096 + 4096);
 }
 
-// In chunks of 64, of each head with key and value widths of 128: the triangle and its inverse, W
-// and U, the two products with the state, scores, and outputs from state and half of the chunk.
+// Per chunk of 64 and head, with keys and values 128 wide, there are the triangle and its inverse,
+// W and U, two products with the state, the scores, and the output from the state and from half of
+// the chunk.
 TEST(OpMixers, TheDeltaRuleIsLinearInTheSequence) {
   Job job = test_job(mixed_model(ScanKind::gated_delta), {}, kMixedBatch);
   const double q = 64;
@@ -77,7 +78,8 @@ TEST(OpMixers, TheDeltaRuleIsLinearInTheSequence) {
   EXPECT_DOUBLE_EQ(flops_of(job, Block::mamba, Pass::forward, OpKind::attention_gemm), 8 * forward);
 }
 
-// num_floating_point_operations() of Megatron-LM: four products of a head's width by its state.
+// num_floating_point_operations() of Megatron-LM counts four products of a head's width by its
+// state.
 TEST(OpMixers, OperationsByTheConventionAreThoseOfMegatron) {
   const TransformerSpec model = mixed_model(ScanKind::gated_delta);
   const LayerFlops flops = layer_flops(model, 4096, Block::mamba);
@@ -96,7 +98,7 @@ TEST(OpMixers, EveryKindDividesByTensorRanks) {
       EXPECT_DOUBLE_EQ(4 * flops_of(divided, Block::mamba, pass, OpKind::attention_gemm),
                        flops_of(whole, Block::mamba, pass, OpKind::attention_gemm));
     }
-    // What every rank has whole is less than two hundredths.
+    // Weights that every rank holds undivided are less than 2 % of the layer.
     const TransformerSpec& model = whole.model;
     const double rank = layer_parameters_per_gpu(model, divided.layout, Block::mamba).dense;
     EXPECT_NEAR(4 * rank / model.layer_parameters(Block::mamba), 1, 0.06);
@@ -116,7 +118,7 @@ TEST(OpMixers, AWholeLayerIsItsHalves) {
             job.model.layer_parameters(Block::mamba) + job.model.layer_parameters(Block::mlp));
 }
 
-// Four layers that are written as whole ones or as halves are the same model.
+// A pattern of whole layers, and the same layers written as halves, are the same model.
 TEST(OpMixers, PatternsOfWholeLayersAreThoseOfHalves) {
   TransformerSpec whole = mixed_model(ScanKind::gated_delta);
   TransformerSpec halves = whole;
@@ -136,12 +138,12 @@ TEST(OpMixers, AGateOfAttentionIsAMatrixOfTheWidthOfItsOutput) {
   const Job job = test_job(model, {}, kMixedBatch);
   EXPECT_DOUBLE_EQ(flops_of(job, Block::attention, Pass::forward, OpKind::gemm),
                    2 * 4096 * model.attention_parameters());
-  // The gate, and the output before it is multiplied.
+  // Kept in addition are the gate, and attention's output before the multiplication.
   EXPECT_DOUBLE_EQ(layer_activations(job).kept - kept, 2 * 2 * 4096.0 * 4096);
 }
 
-// It makes queries out of the compressed ones, one key, and a weight a head (arXiv
-// 2512.02556, 2.1).
+// The indexer has matrices for queries (from the compressed ones), for one key, and for a weight
+// per head (arXiv 2512.02556, section 2.1).
 TEST(OpMixers, AnIndexerHasThreeMatricesAndANorm) {
   const TransformerSpec model = choosing_model();
   EXPECT_EQ(model.attention_parameters() - deepseek_v3().attention_parameters(),
@@ -151,11 +153,11 @@ TEST(OpMixers, AnIndexerHasThreeMatricesAndANorm) {
 TEST(OpMixers, ChosenKeysAreReadAsLatentVectors) {
   Job job = test_job(choosing_model(), {}, {.global = 4, .micro = 1, .sequence = 32768});
   const double tokens = 32768;
-  const double seen = 2048 - 2048.0 * 2048 / (2 * tokens);  // mean of min(2048, those before)
+  const double seen = 2048 - 2048.0 * 2048 / (2 * tokens);  // mean of min(2048, earlier keys)
   const std::vector<Op> ops = block_ops(job, Block::layer, Pass::forward);
   EXPECT_DOUBLE_EQ(op_named(ops, "attention").flops, 2 * 128 * tokens * seen * (576 + 512));
   EXPECT_DOUBLE_EQ(op_named(ops, "indexer scores").flops, 2 * 64 * 128 * tokens * tokens / 2);
-  // As far as all keys are among the best, nothing is chosen.
+  // A sequence of at most 2,048 tokens attends to all keys.
   job.batch.sequence = 2048;
   const Job dense = test_job(deepseek_v3(), {}, job.batch);
   EXPECT_EQ(op_named(block_ops(job, Block::layer, Pass::forward), "attention").flops,
@@ -200,8 +202,8 @@ TEST(OpMixers, TensorsOfAllOfThemAddUp) {
   }
 }
 
-// scan.share was fitted on Mamba-2's kernels alone; Lightning Attention has no convolution whose
-// output would be made again.
+// scan.share was fitted on Mamba-2's kernels only. Lightning Attention has no convolution whose
+// output would be recomputed.
 TEST(OpMixers, WhatIsOfMamba2AloneIsOfItAlone) {
   for (const ScanKind kind :
        {ScanKind::mamba2, ScanKind::gated_delta, ScanKind::kimi_delta, ScanKind::lightning}) {

@@ -1,4 +1,4 @@
-// Blocks of diffusion transformers are computed by hand.
+// Blocks of diffusion transformers, computed by hand.
 #include <gtest/gtest.h>
 
 #include "models/cost/op/op.hpp"
@@ -33,7 +33,7 @@ double stream_flops(const Job& job, Block block, Pass pass) {
   return sum;
 }
 
-constexpr double kStreamWeights = 12 * 256.0 * 256;  // weights of a stream: 3 + 1 + 8 squares
+constexpr double kStreamWeights = 12 * 256.0 * 256;  // a stream's q k v, projection and MLP
 
 TEST(OpStreams, TwoStreamsHaveTwiceTheWeightsAndTheSameProducts) {
   const Job job = test_job(diffusion_model("D"), {}, kOneImage);
@@ -76,10 +76,10 @@ TEST(OpStreams, OneStreamHasTwoProductsAndOneNorm) {
     products += op.kind == OpKind::gemm ? 1 : 0;
   }
   EXPECT_EQ(norms, 1);
-  EXPECT_EQ(products, 3);  // modulation's among them
+  EXPECT_EQ(products, 3);  // including the modulation's
 }
 
-// With one row a sequence it is bound by reading the matrix.
+// With one row per sequence, reading the matrix bounds the time.
 TEST(OpStreams, ModulationIsAMatrixOverOneRowASequence) {
   const Job job = test_job(diffusion_model("DS"), {}, kOneImage);
   const Op two = op_named(block_ops(job, Block::double_stream, Pass::forward), "modulation");

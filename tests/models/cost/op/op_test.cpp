@@ -44,7 +44,7 @@ double model_gemm_flops(const TransformerSpec& model, std::initializer_list<Pass
   return sum;
 }
 
-// Grouped-query, wide heads, experts; no expert is shared, queries are projected directly.
+// A model with grouped queries, wide heads and experts, without shared experts.
 TransformerSpec wide_headed_experts() {
   TransformerSpec model = llama3_8b();
   model.head_width = 160;
@@ -70,14 +70,15 @@ TEST(Op, AllPassesOfAnUnfusedModelSumToModelFlops) {
   }
 }
 
-// 37 B parameters are active per token (arXiv 2412.19437, abstract), 0.93 B of them an embedding
-// that costs no FLOPs.
+// 37 B parameters are active per token (arXiv 2412.19437, abstract); 0.93 B of them are the
+// embedding, which costs no FLOPs.
 TEST(Op, DeepSeekV3CostsTwoFlopsPerActiveParameter) {
   const double forward = model_gemm_flops(deepseek_v3(), {Pass::forward});
   EXPECT_NEAR(forward / (kBatch.micro * 2048) / 2, 37e9 - 0.93e9, 0.02 * 37e9);
 }
 
-// Tiles at the far edge of a window are computed whole; a window as long as the sequence has none.
+// Tiles at the edge of a window are computed whole; a window as long as the sequence has no such
+// edge.
 TEST(Op, AWindowIsComputedInWholeTiles) {
   TransformerSpec model = llama3_8b();
   GpuGeneration generation = GpuGeneration::hopper;
@@ -96,7 +97,7 @@ TEST(Op, AWindowIsComputedInWholeTiles) {
   EXPECT_DOUBLE_EQ(windowed.speed / causal.speed, seen / (seen + 64));  // tiles of 128 queries
   EXPECT_DOUBLE_EQ(windowed.n, 2 * (seen + 64));
   generation = GpuGeneration::blackwell;
-  EXPECT_DOUBLE_EQ(attention(128).speed / causal.speed, seen / (seen + 128));  // two tiles at once
+  EXPECT_DOUBLE_EQ(attention(128).speed / causal.speed, seen / (seen + 128));  // pairs of tiles
   EXPECT_DOUBLE_EQ(attention(128).n, 2 * (seen + 128));
 }
 
@@ -144,7 +145,7 @@ TEST(Op, ShapesOfALlamaLayerByHand) {
   EXPECT_EQ(qkv.k, 4096);
   EXPECT_EQ(op_named(ops, "up").n, 14336);  // gate and up together, halved
   EXPECT_EQ(op_named(ops, "down").k, 7168);
-  // Reads gate and up, writes the product: 3 x 2 B per element.
+  // The kernel reads gate and up and writes their product: 3 x 2 B per element.
   EXPECT_EQ(op_named(ops, "swiglu").bytes, 6.0 * 4096 * 7168);
 }
 
@@ -169,7 +170,7 @@ TEST(Op, RecomputedOpsAreNoneSomeOrAllOfTheForward) {
   EXPECT_EQ(recomputed(Recompute::full).size(), forward.size());
   EXPECT_EQ(memory_bytes(recomputed(Recompute::full)), memory_bytes(forward));
 
-  gpt.attention = AttentionKernel::unfused;  // the scores come back: one of the two products
+  gpt.attention = AttentionKernel::unfused;  // the scores, one of two products, are recomputed
   EXPECT_EQ(flops(recomputed(Recompute::selective), OpKind::gemm), 0);
   EXPECT_EQ(flops(recomputed(Recompute::selective), OpKind::attention_gemm),
             2.0 * kBatch.micro * 2048 * 2048 * 12288);
@@ -183,7 +184,7 @@ TEST(Op, RecomputationThatStopsEarlyLeavesOutTheLastProduct) {
   EXPECT_EQ(flops(recomputed_ops(job, Block::layer), OpKind::gemm), whole - down);
 }
 
-// Products that modules repeat of a layer of DeepSeek-V3, per token.
+// FLOPs per token of products that recomputed modules repeat in a layer of DeepSeek-V3.
 TEST(Op, ModulesRepeatTheirKernels) {
   const auto repeated = [&](Recompute recompute, OpKind kind, Block block = Block::moe_layer) {
     const Job job = test_job(deepseek_v3(), {}, kBatch, Precision::bf16, recompute);
@@ -205,7 +206,8 @@ TEST(Op, ModulesRepeatTheirKernels) {
   EXPECT_EQ(repeated(Recompute::of(core_attn), OpKind::gemm), 0);
 }
 
-// Queries, keys and values are kept, nothing behind them is: attention runs again, and its product.
+// Queries, keys and values are kept, and nothing after them: attention and its projection run
+// again.
 TEST(Op, AttentionIsRecomputedUpToTheSumBehindIt) {
   using enum RecomputeModule;
   Job job = test_job(llama3_8b(), {}, kBatch, Precision::bf16, Recompute::of(core_attn));
@@ -215,14 +217,15 @@ TEST(Op, AttentionIsRecomputedUpToTheSumBehindIt) {
   const double rows = 4096;
   EXPECT_NEAR(flops(all, OpKind::gemm) - flops(core, OpKind::gemm), 2 * rows * 4096 * 4096, 1);
   EXPECT_EQ(flops(all, OpKind::attention_forward), flops(core, OpKind::attention_forward));
-  // The policy that names every other product already has the projection.
+  // The recomputation of every other product already repeats the projection.
   job.recompute = Recompute::of(matmuls, attention);
   const double together = flops(recomputed_ops(job, Block::layer), OpKind::gemm);
   job.recompute = Recompute::of(matmuls);
   EXPECT_EQ(together, flops(recomputed_ops(job, Block::layer), OpKind::gemm));
 }
 
-// These are keys, the projection and one of the two matrices of the up projection.
+// The recomputed products are those of keys, the projection, and one of the two matrices (gate and
+// up) of the up projection.
 TEST(Op, EveryOtherProductIsRecomputed) {
   Job job = test_job(llama3_8b(), {}, kBatch, Precision::bf16, Recompute::selective);
   job.recompute = Recompute::of(RecomputeModule::matmuls);
@@ -241,8 +244,8 @@ TEST(Op, WideHeadsWidenTheirProjectionsAlone) {
   EXPECT_EQ(op_named(ops, "attention").k, 192);
 }
 
-// Down projections are the same on every tp rank, over its rows; up projections and attention have
-// half of the 128 heads, with 128 + 64 wide queries and keys and 128 wide values.
+// Down projections are replicated on every tp rank, over its own rows. Up projections and attention
+// have half of the 128 heads, with queries and keys 128 + 64 wide and values 128 wide.
 TEST(Op, LatentAttentionByHand) {
   const Layout layout{.tp = 2, .sequence_parallel = true};
   const auto ops = layer_ops(deepseek_v3(), layout, Pass::forward);
@@ -259,11 +262,12 @@ TEST(Op, LatentAttentionByHand) {
   expect_shape("projection", 4096, 7168, 64 * 128);
   const Op& attention = op_named(ops, "attention");
   EXPECT_EQ(attention.flops, 2.0 * 2 * 64 * 2048 * 2048 * (192 + 128) / 2);
-  // These are queries and keys of 192, values and output of 128, 2 B each.
+  // The bytes are those of queries and keys 192 wide, and of values and output 128 wide, at 2 B
+  // each.
   EXPECT_EQ(attention.bytes, 2.0 * 4096 * 64 * (2 * 192 + 2 * 128));
 }
 
-// 4096 rows on 2 tp ranks, 8 copies of each row, 256 experts on 8 ranks.
+// There are 4096 rows on 2 tp ranks, 8 copies of each row, and 256 experts on 8 ranks.
 TEST(Op, ExpertsByHand) {
   const Layout layout{.tp = 2, .dp = 4, .ep = 8, .sequence_parallel = true};
   const Job job = test_job(deepseek_v3(), layout, kBatch);
@@ -284,8 +288,8 @@ TEST(Op, ExpertsByHand) {
   EXPECT_EQ(op_named(ops, "router").m, 2048);
 }
 
-// Merged dispatch moves the making of copies behind the exchange; without an exchange there is none
-// behind which it could go.
+// Merged dispatch copies rows after the exchange. Without an exchange the copies are made where
+// they always are.
 TEST(Op, MergedDispatchNeedsAnExchange) {
   Job job = test_job(deepseek_v3(), {}, kBatch);
   for (const Pass pass : {Pass::forward, Pass::backward_input}) {
@@ -296,8 +300,9 @@ TEST(Op, MergedDispatchNeedsAnExchange) {
   }
 }
 
-// Launched for each of the 32 local experts; fused, once, with what stands behind the first GEMM
-// inside it. What is sent once per expert is copied before, what is sent once per rank after.
+// The kernels of 32 local experts are launched one by one; a fused kernel is launched once, and
+// contains what follows the first GEMM. Rows that are sent once per expert are copied before the
+// exchange, those sent once per rank after it.
 TEST(Op, ExpertsAreLaunchedOneByOneUnlessFused) {
   const Layout layout{.dp = 8, .ep = 8};
   Job job = test_job(deepseek_v3(), layout, kBatch, Precision::mxfp8);
@@ -312,7 +317,8 @@ TEST(Op, ExpertsAreLaunchedOneByOneUnlessFused) {
     const auto ops = block_ops(job, Block::moe_layer, Pass::forward);
     return std::ranges::any_of(ops, [&](const Op& op) { return op.name == name; });
   };
-  // Both sides have a GEMM, quantising of its input, activation, permutation and sorting.
+  // A pass has two GEMMs, the quantising of each one's input, the activation, permutations and
+  // sorting.
   EXPECT_EQ(launches(), 4 * 32 + 1 + 4);
   job.software.fused_experts = true;
   EXPECT_EQ(launches(), 3 + 4);
@@ -323,8 +329,8 @@ TEST(Op, ExpertsAreLaunchedOneByOneUnlessFused) {
   EXPECT_TRUE(has("sort"));
 }
 
-// In kernels as slow as the calibration says; the only expert of a GPU is cast as a whole tensor
-// is.
+// These casts are as slow as the calibration states; a single expert on a GPU is cast like any
+// tensor.
 TEST(Op, WhatExpertsReadIsCastOneAfterTheOther) {
   const auto casts_s = [](int ranks, Block block, double share) {
     const Layout layout{.dp = ranks, .ep = ranks};
@@ -343,7 +349,8 @@ TEST(Op, WhatExpertsReadIsCastOneAfterTheOther) {
   EXPECT_DOUBLE_EQ(casts_s(8, Block::layer, 0.25), casts_s(8, Block::layer, 1));
 }
 
-// 4096 rows to 4 experts each: six passes of fp32 over the output, and its 16 bit.
+// With 4096 rows to 4 experts each, the bias takes six fp32 passes over the output, and its 16-bit
+// form.
 TEST(Op, BiasOfExpertsIsAddedInFp32) {
   TransformerSpec model = wide_headed_experts();
   model.biases = true;
@@ -353,7 +360,7 @@ TEST(Op, BiasOfExpertsIsAddedInFp32) {
   EXPECT_EQ(bias.launches, 2 * 64);
 }
 
-// A byte read and one written of every weight of the layer, in the pass for its input alone.
+// The pass for input gradients reads and writes one byte per weight of the layer.
 TEST(Op, WeightsThatAreNotKeptTransposedAreTransposedInTheBackwardPass) {
   const TransformerSpec model = llama3_8b();
   const auto bytes = [&](Precision precision, Pass pass, bool kept) {
@@ -373,7 +380,7 @@ TEST(Op, WeightsThatAreNotKeptTransposedAreTransposedInTheBackwardPass) {
   EXPECT_EQ(bytes(Precision::mxfp8, Pass::backward_input, false), 0);
 }
 
-// Scaled GEMMs read their operands in fewer bytes; router and loss head do not.
+// Scaled GEMMs read their operands in fewer bytes; router and loss head stay in 16 bits.
 TEST(Op, ScaledPrecisionsQuantiseInputsGradientsAndWeights) {
   const TransformerSpec model = deepseek_v3();
   Batch batch = kBatch;
@@ -404,7 +411,7 @@ TEST(Op, ScaledPrecisionsQuantiseInputsGradientsAndWeights) {
   const double bytes = 2 + 2 * (1 + 1.0 / 32);
   EXPECT_DOUBLE_EQ(quantised(Precision::mxfp8, Pass::forward), bytes * (inputs + weights / 4));
   EXPECT_DOUBLE_EQ(quantised(Precision::mxfp8, Pass::backward_input), bytes * gradients);
-  // The norm writes the MLP's input, the activation its product and its gradient.
+  // The norm writes the MLP's input in fp8, the activation its output and its gradient.
   const double written = rows * (7168 + 18432);
   EXPECT_DOUBLE_EQ(quantised(Precision::fp8, Pass::forward), 6 * (inputs - written + weights / 4));
   EXPECT_DOUBLE_EQ(quantised(Precision::fp8, Pass::backward_input),
@@ -450,7 +457,8 @@ TEST(Op, SelectiveRecomputationRepeatsBothActivationsOfAnExpertLayer) {
   EXPECT_EQ(flops(ops, OpKind::gemm), 0);
 }
 
-// On a ring each of cp steps sees the keys of one rank, and all but the first are added up.
+// In ring attention each of cp steps sees the keys of one rank, and all outputs but the first are
+// merged.
 TEST(Op, RingAttentionIsOneKernelPerStep) {
   const TransformerSpec llama = llama3_8b();
   const auto ops = layer_ops(llama, {.cp = 4}, Pass::forward);
@@ -477,9 +485,9 @@ TEST(Op, OneModuleLaunchesTheKernelsOfUnfusedAttention) {
   }
 }
 
-// Per tensor scales: the maximum and the values are read, 2 x 2 B, rows and columns are written, 2
-// x 1 B; where products take any layout, rows alone. Block scales differ by direction and are
-// written twice.
+// With one scale per tensor the values are read twice (for the maximum and for the cast, 2 x 2 B),
+// and written along rows and along columns (2 x 1 B), or along rows only if products take any
+// layout. Block scales differ by direction and are always written twice.
 TEST(Op, Fp8IsWrittenOnceWhereProductsTakeAnyLayout) {
   const auto quantised_bytes = [](Precision precision, GpuGeneration generation) {
     Job job = test_job(llama3_8b(), {}, {.global = 1, .sequence = 1024}, precision);

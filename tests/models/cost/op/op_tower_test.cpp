@@ -1,4 +1,4 @@
-// A tower's kernels, bytes and operations by hand, and what it adds to chunks.
+// A tower's kernels, bytes and operations, and what it adds to chunks, computed by hand.
 #include "models/cost/op/op_tower.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,8 @@ Job with_training(Job job, bool tower, bool projector) {
   return job;
 }
 
-// Two sources in each of a micro-batch's sequences: 128 patches, 32 places.
+// Each of a micro-batch's sequences has two sources; together they are 128 patches and fill 32
+// token places.
 Job towered() {
   Tower tower = small_tower();
   tower.sources = 2;
@@ -47,7 +48,7 @@ TEST(OpTower, EmbedsPatchesAndProjectsThem) {
   }
 }
 
-// A gradient goes back as far as something is trained.
+// Gradients flow back only as far as the first trained part.
 TEST(OpTower, StopsWhereNothingIsTrained) {
   const double first = 2.0 * 32 * 256 * 512;
   const double second = 2.0 * 32 * 512 * 1024;
@@ -66,7 +67,7 @@ TEST(OpTower, StopsWhereNothingIsTrained) {
   EXPECT_GT(of(neither, kProjectorPart, Pass::forward), 0);
 }
 
-// In 8 bits the gradient of an output is cast where only the weights' gradient reads it, too.
+// In 8 bits the output's gradient is cast even if only the weight gradients read it.
 TEST(OpTower, CastsGradientsThatOnlyWeightsRead) {
   const auto casts = [](const Job& job, int part) {
     double bytes = 0;
@@ -87,7 +88,7 @@ TEST(OpTower, CastsGradientsThatOnlyWeightsRead) {
   EXPECT_EQ(casts(projector, kTowerPart), 0);
 }
 
-// Zeroth-order steps train everything, by forward passes alone.
+// Zeroth-order steps train all weights by forward passes only.
 TEST(OpTower, HasNoBackwardPassInZerothOrderSteps) {
   const auto zeroth = [](Job job) {
     Training training{.method = TrainingMethod::zeroth_order};
@@ -105,7 +106,7 @@ TEST(OpTower, HasNoBackwardPassInZerothOrderSteps) {
   EXPECT_GT(total_seconds(chunk.forward), total_seconds(alone.forward));
 }
 
-// Bytes of 16 bits: patches, the projector's two inputs, and what its activation read.
+// Kept in 16 bits are the patches, the projector's two inputs, and the input of its activation.
 TEST(OpTower, KeepsTheInputsOfItsProducts) {
   const double patches = 2.0 * 128 * 48;
   const double inputs = 2.0 * 32 * (256 + 512);
@@ -115,9 +116,9 @@ TEST(OpTower, KeepsTheInputsOfItsProducts) {
   EXPECT_EQ(tower_end_bytes(with_training(towered(), false, false)), 0);
 }
 
-// Korthikanti et al. 2022 (arXiv 2205.05198): 34 s b h of a layer in 16 bits with dropout; without
-// it 3 s b h less (one byte after attention, one after the MLP; the scores' mask is in the kernel).
-// A fused kernel keeps 4 B for each row and head.
+// Korthikanti et al. 2022 (arXiv 2205.05198): a layer keeps 34 s b h in 16 bits with dropout, and 3
+// s b h less without (one byte after attention, one after the MLP, and the mask of attention's
+// output). A fused kernel keeps 4 B per row and head.
 TEST(OpTower, AddsActivationsOfItsLayers) {
   const Job job = towered();
   const double alone = chunk_costs(small_job(1, 1, 1))[0].activation_bytes;
@@ -127,9 +128,9 @@ TEST(OpTower, AddsActivationsOfItsLayers) {
   EXPECT_EQ(chunk_costs(with_training(towered(), false, false))[0].activation_bytes, alone);
 }
 
-// The chunk's hardware FLOPs exceed those of the model by what causal attention repeats and by what
-// a fused backward pass does again; a tower adds its own, three times the forward pass, 2.5 + 1 of
-// attention, without a gradient of the patches.
+// A chunk's hardware FLOPs exceed model FLOPs by the masked half of causal attention and by what a
+// fused backward pass recomputes. A tower adds three times its forward pass, and 2.5 + 1 times its
+// attention, without the gradient of the patches.
 TEST(OpTower, AddsItsOperations) {
   const Job job = towered();
   const Tower& tower = *job.model.tower;
@@ -181,7 +182,7 @@ TEST(OpTower, NeverMakesAChunkCheaper) {
   }
 }
 
-// A trace's classes of kernels, and the tasks of collectives, have those of the tower too.
+// The kernel classes of a trace and the tasks of collectives include those of the tower.
 TEST(OpTower, IsInWhatIsMadeOfChunks) {
   const auto more_s = [](const Job& with, const Job& without, auto seconds_of) {
     return seconds_of(with) - seconds_of(without);

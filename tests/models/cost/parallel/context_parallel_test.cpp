@@ -36,8 +36,8 @@ double step_s(const Job& job) {
          total_seconds(chunk.backward_weight);
 }
 
-// Eight GPUs of a node: four all-to-alls of 8192 rows, of which 7/8 leave; the mean width of q, k,
-// v and o is (2 x 4096 + 2 x 1024) / 4.
+// On the eight GPUs of a node, Ulysses has four all-to-alls of 8192 rows, of which 7/8 leave each
+// GPU; the mean width of q, k, v and o is (2 x 4096 + 2 x 1024) / 4.
 TEST(ContextParallel, UlyssesByHand) {
   const ChunkCost chunk = chunk_costs(context_job(ContextForm::ulysses, 8))[1];
   const double bytes = 2.0 * 8192 * (2 * 4096 + 2 * 1024) / 4;
@@ -46,7 +46,8 @@ TEST(ContextParallel, UlyssesByHand) {
   EXPECT_NEAR(cp_s(chunk.backward_input), 4 * once_s, 1e-12);
 }
 
-// Sixteen ranks, eight key heads: each is there twice. And attention's output on both sides.
+// With sixteen ranks and eight key heads, each head is on two ranks. Attention's output is kept
+// before and after the all-to-all.
 TEST(ContextParallel, UlyssesKeepsCopiesOfKeys) {
   const double ring = layer_activations(context_job(ContextForm::ring, 16)).kept;
   const double ulysses = layer_activations(context_job(ContextForm::ulysses, 16)).kept;
@@ -76,7 +77,8 @@ TEST(ContextParallel, AllFormsComputeTheSameAttention) {
   }
 }
 
-// A query sees the latest 8,192 of 65,536 tokens in three layers of four, and half of all in one.
+// In three layers of four a query sees the latest 8,192 of 65,536 tokens, in the fourth half of all
+// tokens.
 TEST(ContextParallel, WindowsHideKeysWhateverTheForm) {
   for (const int cp : {1, 8}) {
     Job job = context_job(cp == 1 ? ContextForm::ring : ContextForm::ulysses, cp);
@@ -93,13 +95,13 @@ TEST(ContextParallel, WindowsHideKeysWhateverTheForm) {
     job.model.global_every = 1;
     EXPECT_NEAR(attention_flops(job, Pass::forward) / attention_flops(whole, Pass::forward), 1,
                 1e-12);
-    // By the convention, of which kernels do half, both count what is seen.
+    // Model FLOPs count what queries see, with and without a window; kernels compute half of that.
     const auto flops = [](const Job& of) { return model_flops(of.model, 1, of.batch.sequence); };
     EXPECT_NEAR(flops(job) / flops(whole), 1, 1e-12);
   }
 }
 
-// What no mask hides is computed: twice as much.
+// Without a causal mask attention computes twice as much.
 TEST(ContextParallel, BidirectionalLayersSeeTheWholeSequence) {
   Job job = context_job(ContextForm::ulysses, 8);
   const double causal = attention_flops(job, Pass::forward);
@@ -109,7 +111,7 @@ TEST(ContextParallel, BidirectionalLayersSeeTheWholeSequence) {
   EXPECT_NEAR(chunk_costs(job)[1].hardware_flops / counted, 1, 1e-12);
 }
 
-// 64 frames of 1024 places.
+// The video has 64 frames of 1024 places.
 Job video_job(ContextForm form, int cp) {
   Job job = context_job(form, cp);
   job.model.frames = 64;
@@ -117,7 +119,8 @@ Job video_job(ContextForm form, int cp) {
   return job;
 }
 
-// Every token sees, in turn, the 1024 of its frame and the 64 at its place, none of them masked.
+// Tokens attend alternately to the 1024 of their frame and to the 64 at their place, without a
+// mask.
 TEST(ContextParallel, FramesAndPlacesAreAttendedInTurn) {
   for (const int cp : {1, 8, 16}) {
     for (const ContextForm form : {ContextForm::ring, ContextForm::ulysses, ContextForm::usp,
@@ -136,16 +139,18 @@ TEST(ContextParallel, FramesAndPlacesAreAttendedInTurn) {
   const auto flops = [](const Job& of) { return model_flops(of.model, 1, of.batch.sequence); };
   const double less = 3 * 2.0 * 65536 * (65536 - 544) * 2 * 4096 * job.model.layers;
   EXPECT_NEAR((flops(whole) - flops(job)) / less, 1, 1e-12);
-  // The convention counts 3 where the kernels do 3.5: the backward pass computes the scores again.
+  // Model FLOPs count attention's forward pass three times, kernels compute 3.5 times as much: the
+  // backward pass recomputes the scores.
   const double attended = 3 * 2.0 * 65536 / 8 * 544 * 2 * 4096;
   Job none = job;
-  none.model.frames = 65536;  // one place: half of the layers attend to all of it
+  none.model.frames = 65536;  // half of the layers attend to all
   const double hardware = chunk_costs(job)[1].hardware_flops - chunk_costs(none)[1].hardware_flops;
   const double none_attended = 3 * 2.0 * 65536 / 8 * (65536 + 1) / 2.0 * 2 * 4096;
   EXPECT_NEAR(hardware / ((attended - none_attended) * 3.5 / 3), 1, 1e-9);
 }
 
-// Half a layer within frames and half of one over them are one layer's kernels, recomputed too.
+// Attention within frames in half of the layers and across frames in the other half launches as
+// many kernels as whole attention, when recomputed too.
 TEST(ContextParallel, FramesTakeAsManyKernelsAsAWholeSequence) {
   Job job = video_job(ContextForm::ulysses, 8);
   job.model.attention = AttentionKernel::unfused;
@@ -164,7 +169,7 @@ TEST(ContextParallel, FramesTakeAsManyKernelsAsAWholeSequence) {
   EXPECT_EQ(starts(recomputed_ops(job, Block::layer)), starts(recomputed_ops(whole, Block::layer)));
 }
 
-// Under a causal mask half of a ring's steps concern half of the rows.
+// Under a causal mask half of the ring's steps compute only half of the rows.
 TEST(ContextParallel, StepsOfARingWithoutAMaskConcernAllRows) {
   const auto merged_bytes = [](const Job& job) {
     double bytes = 0;
@@ -177,8 +182,8 @@ TEST(ContextParallel, StepsOfARingWithoutAMaskConcernAllRows) {
               merged_bytes(context_job(ContextForm::ring, 8)) / 0.75, 1);
 }
 
-// Eight GPUs of a node: one all-to-all of 8192 rows of 4096, where Ulysses has four; attention
-// needs nothing, and nothing is kept for it.
+// On the eight GPUs of a node there is one all-to-all of 8192 rows of 4096, where Ulysses has four.
+// Attention itself exchanges nothing and keeps no copies.
 TEST(ContextParallel, SwitchingTheDimensionByHand) {
   const ChunkCost chunk = chunk_costs(video_job(ContextForm::dsp, 8))[1];
   const double once_s = 10e-6 + 7 * 2e-6 + 2.0 * 8192 * 4096 * 7 / 8 / (450e9 * 0.8);
@@ -189,7 +194,7 @@ TEST(ContextParallel, SwitchingTheDimensionByHand) {
   EXPECT_LT(step_s(video_job(ContextForm::dsp, 8)), step_s(video_job(ContextForm::ulysses, 8)));
 }
 
-// Slow links bare what each form sends.
+// With slow links the exposed time shows how much each form sends.
 TEST(ContextParallel, ExposedTimesFollowTheBytes) {
   std::map<ContextForm, ChunkCost> chunks;
   for (const ContextForm form :
@@ -203,15 +208,15 @@ TEST(ContextParallel, ExposedTimesFollowTheBytes) {
               cp_s(chunks.at(ContextForm::ring).forward), 1e-12);
   EXPECT_LT(cp_s(chunks.at(ContextForm::burst).backward_input),
             cp_s(chunks.at(ContextForm::ring).backward_input));
-  // Half, and the statistics of the rows.
+  // A token ring sends half as many bytes, and the softmax statistics of its rows.
   EXPECT_LT(cp_s(chunks.at(ContextForm::token_ring).forward),
             0.52 * cp_s(chunks.at(ContextForm::ring).forward));
   EXPECT_LT(cp_s(chunks.at(ContextForm::ulysses).forward),
             cp_s(chunks.at(ContextForm::ring).forward) / 2);
 }
 
-// Fang and Zhao 2024: 16 A800, sequences of 208K tokens, Llama 3 8B: Ulysses inside the node and a
-// ring of two across is best.
+// Fang and Zhao 2024 train Llama 3 8B with sequences of 208K tokens on 16 A800: Ulysses inside the
+// node and a ring of two across nodes is best.
 TEST(ContextParallel, UlyssesInTheNodeIsBest) {
   std::map<int, double> seconds;
   for (const int ulysses : {1, 2, 4, 8, 16}) {
@@ -239,20 +244,22 @@ TEST(ContextParallel, LaspPassesStatesWhateverTheLength) {
   };
   const double short_s = ring_s(job_of(65536));
   EXPECT_EQ(ring_s(job_of(4096 * 1024)), short_s);
-  // Seven steps of 32 states of 128 x 128.
+  // The ring has seven steps, each with 32 states of 128 x 128 in 16 bits.
   EXPECT_NEAR(short_s, 10e-6 + 7 * (2e-6 + 2.0 * 32 * 128 * 128 / (450e9 * 0.8)), 1e-12);
-  // All of a layer is linear in the length.
+  // The whole layer's time is linear in the length.
   EXPECT_NEAR(step_s(job_of(4096 * 1024)) / step_s(job_of(2048 * 1024)), 2, 0.01);
 }
 
-// Li et al. 2021: BERT-Base on 64 P100 of 16 GB; against tensor parallelism, which 12 heads limit
-// to 12 GPUs, 13.7 times the batch at 512 tokens and 3.0 times the length at a batch of 64.
+// Li et al. 2021 train BERT-Base on 64 P100 of 16 GB. Tensor parallelism is limited to 12 GPUs by
+// 12 heads; against it they report 13.7 times the batch at 512 tokens, and 3.0 times the length at
+// a batch of 64.
 //
-// For a sequence tensor parallelism keeps R + D/12 on a GPU, R being what norms and dropouts keep
-// whole everywhere, and a ring of 64 (R + D)/64; but all of the state, which leaves it 0.9 of the
-// room. So the batches' ratio lies between 0.9 64/12 and 0.9 64, by R's share alone, that is by
-// which copies the software keeps, which is not published. Lengths: the same where memory is linear
-// in them, and the root of it where it is the scores, which are quadratic and all in D.
+// Per sequence, tensor parallelism keeps R + D/12 on a GPU, where R is what norms and dropouts keep
+// undivided; a ring of 64 keeps (R + D)/64. The ring holds the whole training state, which leaves
+// 0.9 of the room. So the ratio of batches is between 0.9 64/12 and 0.9 64, depending on R's share,
+// which follows from the copies that the software keeps and is not published. The ratio of lengths
+// is the same where memory is linear in the length, and its square root where scores, all in D,
+// dominate.
 class RingSelfAttention : public ::testing::Test {
  protected:
   RingSelfAttention() {
@@ -265,8 +272,8 @@ class RingSelfAttention : public ::testing::Test {
     bert_.attention = AttentionKernel::unfused;
     bert_.dropout = true;
   }
-  // Weights, gradients and Adam's state of fp32 divided by tp, and what the layers and the head
-  // keep.
+  // Sums weights, gradients and Adam's state in fp32, divided by tp, and the activations of layers
+  // and head.
   double bytes(const Layout& layout, int batch, int sequence) const {
     const Job job = test_job(bert_, layout, {.global = batch, .micro = batch, .sequence = sequence},
                              Precision::fp32);

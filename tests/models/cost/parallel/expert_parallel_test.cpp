@@ -16,7 +16,7 @@
 namespace windtunnel {
 namespace {
 
-// Four layers of Mixtral's shape with 16 experts on two nodes.
+// A model of four layers of Mixtral's shape, with 16 experts on two nodes.
 Job expert_job(double nic_Bps = 50e9) {
   TransformerSpec model = llama3_8b();
   model.layers = 4;
@@ -45,7 +45,7 @@ double ep_s(const Job& job) {
   return seconds;
 }
 
-// The NIC with which the all-to-alls make up this share of the step.
+// Sets the NIC's bandwidth at which all-to-alls take this share of the step.
 Job job_with_share(Job job, double share) {
   double low = 1e8;
   double high = 1e13;
@@ -57,10 +57,10 @@ Job job_with_share(Job job, double share) {
   return job;
 }
 
-// Cai et al. 2024, as remembered: one expert for each token and one that all share; training 30 %
-// faster where communication takes 60 % of the time (PCIe), 11 % where it takes 15 % (NVLink). What
-// can be gained is what the compute beside the experts covers: at 15 % all of it, 1 / 0.85; at 60 %
-// less than all compute, 1 / 0.6.
+// Cai et al. 2024 (recalled): with one routed expert and one shared expert per token, training is
+// 30 % faster if communication takes 60 % of the time (PCIe), and 11 % if it takes 15 % (NVLink).
+// The gain is bounded by the compute beside the experts: at 15 % it can hide all communication, 1 /
+// 0.85; at 60 % it hides less than all compute, 1 / 0.6.
 TEST(ExpertParallel, ShortcutGainsWithTheShareOfCommunication) {
   std::vector<double> gains;
   for (const double share : {0.60, 0.15}) {
@@ -92,7 +92,7 @@ double kernels_of_compression_s(const Job& job) {
 
 TEST(ExpertParallel, AHiddenExchangeCostsTheSmsThatItTakes) {
   constexpr double kSms = 132;   // of an H800
-  constexpr double kTaken = 20;  // by dispatch and combine: DeepSeek-V3, arXiv 2412.19437, 3.2.2
+  constexpr double kTaken = 20;  // of dispatch, combine: DeepSeek-V3, arXiv 2412.19437, 3.2.2
   Job job = expert_job(400e9);
   const double bare_s = ep_s(job);
   job.software.ep_overlap = true;
@@ -103,14 +103,14 @@ TEST(ExpertParallel, AHiddenExchangeCostsTheSmsThatItTakes) {
     job.calibration.overlap_slowdown = parameter(slowdown);
     return ep_s(job) / bare_s;
   };
-  // Kernels on the SMs that are left take 132 / 112 as long: of each second of the exchange they
-  // lose 20 / 132.
+  // Kernels on the remaining 112 of 132 SMs take 132 / 112 as long, so that they lose 20 / 132 of
+  // each second of the exchange.
   EXPECT_NEAR(share(kTaken / (kSms - kTaken)), alone + (1 - alone) * kTaken / kSms, 1e-9);
   EXPECT_NEAR(share(0), alone, 1e-9);
 }
 
-// Until the first micro-batch comes back a stage's forward passes have no other beside them, nor
-// have the last ones back: as many as the pipeline is long, of all micro-batches.
+// A stage's first forward passes have no backward pass beside them, and its last backward passes no
+// forward pass: as many micro-batches as there are stages are exposed.
 TEST(ExpertParallel, TheFirstAndTheLastMicroBatchesHideNothing) {
   Job job = expert_job(400e9);
   const double bare_s = ep_s(job);
@@ -123,38 +123,39 @@ TEST(ExpertParallel, TheFirstAndTheLastMicroBatchesHideNothing) {
   }
 }
 
-// Two nodes of eight: a token's two experts lie on 1.5 nodes on average, and on 1.94 ranks, to each
-// of which NVLink carries a copy, whichever way it came. Fast NICs and slow ports leave that.
+// On two nodes of eight ranks, a token's two experts lie on 1.5 nodes and 1.94 ranks on average.
+// Each of these ranks gets a copy over NVLink, even if it came from another node. With fast NICs
+// and slow NVLink only these copies take time.
 TEST(ExpertParallel, ANodesCopyGoesOnToEachOfItsRanks) {
   Job job = expert_job(1e13);
   job.cluster.node.nvlink_Bps = parameter(1e9);
   const double each_s = ep_s(job);
   job.software.ep_merged = true;
   EXPECT_NEAR(ep_s(job) / each_s, 16 * (1 - std::pow(15. / 16, 2)) / 2, 0.02);
-  job = expert_job(1e9);  // now NICs alone count
+  job = expert_job(1e9);  // now only NICs matter
   job.software.ep_merged = true;
   const double merged_s = ep_s(job);
   job.software.ep_merged = false;
   EXPECT_NEAR(merged_s / ep_s(job), 1.5 / 2, 0.01);
 }
 
-// An all-to-all that GPUs write themselves waits for no message to each peer.
+// A one-sided all-to-all, which GPUs write themselves, has no latency per peer.
 TEST(ExpertParallel, OneSidedExchangesHaveTheirOwnLaw) {
   Job job = expert_job();
   job.batch.sequence = 128;
   job.software.ep_one_sided = true;
-  job.calibration.network.stated = true;  // and its other numbers are none
+  job.calibration.network.stated = true;  // all others are 0
   const InterconnectLaw& law = job.calibration.network;
-  const double bytes = 2. * 128 * 2 * job.model.hidden;  // of two copies in bf16
+  const double bytes = 2. * 128 * 2 * job.model.hidden;  // two copies in bf16
   const double one_s = law.one_sided_launch_s.value +
                        bytes / 2 / (job.cluster.node.nic_Bps.value * law.one_sided_net.value);
   EXPECT_NEAR(ep_s(job), 4 * one_s, 0.02 * 4 * one_s);
 }
 
-// DeepSeek-V3 dispatches in fp8 and combines in bf16: a byte and its scale for every two there, and
-// two back.
+// DeepSeek-V3 dispatches in fp8 and combines in bf16: per element one byte and its scale instead of
+// two in the dispatch, and two bytes in the combine.
 TEST(ExpertParallel, PackedDispatchSendsHalfAsMuchOneWay) {
-  Job job = expert_job(1e9);  // all of it is bytes
+  Job job = expert_job(1e9);  // only bytes matter
   const double dense_s = ep_s(job);
   const double share = (1 + 4.0 / 128) / 2;
   job.communication.compressors.ep.name = "fp8";
@@ -174,7 +175,7 @@ const InnerRound& exchange_of(const ChunkRounds& chunk) {
   throw std::logic_error("no exchange");
 }
 
-// The bytes are what a rank sends on average, the time is that of the rank that gets most.
+// Bytes are the mean over ranks; the time is that of the rank that receives most.
 TEST(ExpertParallel, UnevenExchangesCarryTheMeanAndLastAsTheBusiest) {
   Job job = expert_job(1e9);
   const std::vector<ChunkRounds> even = chunk_rounds(job);
@@ -193,12 +194,13 @@ TEST(ExpertParallel, UnevenExchangesCarryTheMeanAndLastAsTheBusiest) {
     EXPECT_NEAR(after.collectives[i].transfer_s / before.collectives[i].transfer_s,
                 shares.front().most(), 1e-9);
   }
-  job.model.moe.hot_experts = 2;  // whose copies stay at home
+  job.model.moe.hot_experts = 2;  // copies need no exchange
   const std::vector<ChunkRounds> fewer = chunk_rounds(job);
   EXPECT_LT(exchange_of(fewer[1]).collectives[0].bytes, 0.7 * after.collectives[0].bytes);
 }
 
-// Each layer its own exchange and its own busiest rank; a chunk costs what its layers do.
+// Each layer has a separate exchange and busiest rank; a chunk costs as much as its layers
+// together.
 TEST(ExpertParallel, LayersDrawTheirOwnOrders) {
   Job job = expert_job(1e9);
   job.model.moe.zipf = 1;
@@ -222,7 +224,7 @@ TEST(ExpertParallel, LayersDrawTheirOwnOrders) {
   std::vector<int> all(moe_layers);
   std::iota(all.begin(), all.end(), 0);
   EXPECT_EQ(seen, all);
-  // Each layer's routing in turn stands in all layers.
+  // The sum runs each layer's routing in all layers in turn.
   double sum_s = 0;
   const auto experts_s = [](const Job& of) {
     double seconds = 0;
@@ -242,11 +244,11 @@ TEST(ExpertParallel, LayersDrawTheirOwnOrders) {
     EXPECT_NE(exchanges[layer].received, exchanges[(layer + 1) % moe_layers].received);
     most = std::max(most, exchanges[layer].most());
   }
-  EXPECT_NEAR(experts_s(job) / sum_s, 1, 0.01);  // NICs even out a little of it
+  EXPECT_NEAR(experts_s(job) / sum_s, 1, 0.01);  // NICs level it a little
   EXPECT_GT(most, 1);
 }
 
-// Inside one node nothing is packed where only what leaves a node shall be.
+// Inside one node nothing is compressed if only traffic between nodes shall be.
 TEST(ExpertParallel, PackedAcrossNodesOnly) {
   Job job = expert_job();
   job.communication.compressors.ep = {.name = "fp8", .hop = CompressedHop::across};
@@ -255,7 +257,7 @@ TEST(ExpertParallel, PackedAcrossNodesOnly) {
   EXPECT_EQ(kernels_of_compression_s(job), 0);
 }
 
-// With 16 ranks on two nodes half of the copies stay by chance.
+// With 16 ranks on two nodes, random routing keeps half of the copies in the node.
 TEST(ExpertParallel, LocalityOfChanceIsTheUsualExchange) {
   Job job = expert_job();
   const double usual_s = ep_s(job);
@@ -263,8 +265,8 @@ TEST(ExpertParallel, LocalityOfChanceIsTheUsualExchange) {
   EXPECT_NEAR(ep_s(job), usual_s, 1e-12);
 }
 
-// Li et al. 2024, as remembered: an epoch takes 12.68 % to 22.24 % less. Ten points of locality
-// more take a fifth off what crosses nodes.
+// Li et al. 2024 (recalled): an epoch takes 12.68 % to 22.24 % less. Ten more points of locality
+// save a fifth of the bytes between nodes.
 TEST(ExpertParallel, LocalityLessensWhatCrossesNodes) {
   Job job = job_with_share(expert_job(), 0.5);
   const double before_s = expert_step_s(job);
@@ -278,12 +280,13 @@ TEST(ExpertParallel, LocalityLessensWhatCrossesNodes) {
   const double saved = 1 - expert_step_s(job) / before_s;
   EXPECT_GT(saved, 0.1268);
   EXPECT_LT(saved, 0.2224);
-  job.model.moe.locality = 1;  // all over NVLink
+  job.model.moe.locality = 1;  // only NVLink carries copies
   EXPECT_LT(ep_s(job), 0.5 * before_s * 0.5);
 }
 
-// DeepSpeed-TED: all ranks of a tp group send all tokens, or each a part (1/tp of the volume) with
-// gathers over NVLink behind. Published: 26 % less time for 40B parameters on 128 V100.
+// DeepSpeed-TED: without it all ranks of a tp group send all tokens; with it each sends 1/tp of
+// them, and the group gathers over NVLink. Published: 26 % less time for 40B parameters on 128
+// V100.
 TEST(ExpertParallel, DroppedDuplicatesDivideTheExchange) {
   Job job = expert_job(5e9);
   job.layout = {.tp = 4, .pp = 4, .dp = 4, .ep = 16, .ep_tokens = ExpertTokens::all};
@@ -301,8 +304,8 @@ TEST(ExpertParallel, DroppedDuplicatesDivideTheExchange) {
   EXPECT_LT(expert_step_s(job), step_all_s / 1.26);
 }
 
-// Experts that tp slices: groups of eight in four nodes instead of in one, and a gather and a
-// scatter over tp beside each pair of all-to-alls.
+// If tp slices experts, their groups of eight span four nodes instead of one, and each pair of
+// all-to-alls has a gather and a scatter over tp beside it.
 TEST(ExpertParallel, SlicedExpertsSendBetweenNodesAndGatherOverTp) {
   const auto seconds = [](ExpertTokens tokens, double nic_Bps, double nvlink_Bps) {
     Job job = expert_job(nic_Bps);
@@ -315,19 +318,21 @@ TEST(ExpertParallel, SlicedExpertsSendBetweenNodesAndGatherOverTp) {
   };
   using enum ExpertTokens;
   EXPECT_DOUBLE_EQ(seconds(divided, 25e9, 400e9), seconds(divided, 50e9, 400e9));
-  // A quarter of 8,192 tokens with two copies of 8 KiB, six of eight to other nodes, four times.
+  // A rank sends a quarter of 8,192 tokens with two copies of 8 KiB, six of eight to other nodes,
+  // four times.
   const double crossing_bytes = 4 * 2048 * 2 * 8192 * 0.75;
   const double halved_s = seconds(gathered, 25e9, 400e9) - seconds(gathered, 50e9, 400e9);
   EXPECT_GT(halved_s, crossing_bytes / 50e9);
   EXPECT_LT(halved_s, 1.4 * crossing_bytes / 50e9);
-  // Over tp three quarters of all copies are received and sent, forward and backward.
+  // Over tp, three quarters of all copies are gathered and scattered, forward and backward.
   const double tp_bytes = 4 * 8192 * 2 * 8192 * 0.75;
   const double slow_s = seconds(gathered, 50e9, 200e9) - seconds(gathered, 50e9, 400e9);
   EXPECT_GT(slow_s, tp_bytes / 400e9);
   EXPECT_LT(slow_s, 1.6 * tp_bytes / 400e9);
 }
 
-// Hecate, published: up to 3.54 times as fast. The gain cannot exceed the unevenness that it ends.
+// Hecate reports up to 3.54 times the speed. Copies of hot experts cannot gain more than the
+// imbalance that they remove.
 TEST(ExpertParallel, HotExpertsEndTheWaitForTheFullestRank) {
   Job job = expert_job();
   job.model.moe.zipf = 1.0;
@@ -341,7 +346,7 @@ TEST(ExpertParallel, HotExpertsEndTheWaitForTheFullestRank) {
   EXPECT_GT(best, 1.3);
   EXPECT_LT(best, 3.54);
   EXPECT_GT(hot_expert_bytes(job), 0);
-  // Its price: few tokens save less than the weights of hot experts cost.
+  // With few tokens, copying the weights of hot experts costs more than it saves.
   job.cluster.node.nic_Bps = parameter(1e9);
   job.batch.sequence = 512;
   job.model.moe.hot_experts = 8;
@@ -350,8 +355,8 @@ TEST(ExpertParallel, HotExpertsEndTheWaitForTheFullestRank) {
   EXPECT_GT(many_s, expert_step_s(job));
 }
 
-// No compute hides two collectives at once: a layer is never shorter than all that it sends, which
-// GPUs without compute would leave bare.
+// Compute cannot hide two collectives at once: a layer takes at least as long as all its exchanges,
+// which GPUs without compute would expose.
 TEST(ExpertParallel, LayersAreNoShorterThanWhatTheySend) {
   for (const bool crosswise : {false, true}) {
     Job job = expert_job();
@@ -391,7 +396,7 @@ TEST(ExpertParallel, RoutingThatContradictsItselfIsRefused) {
   EXPECT_TRUE(expert_refusal(job).starts_with("model.moe.shortcut and software.ep_overlap"));
 }
 
-// However little popularity differs, a node's copy goes on over NVLink.
+// Even with almost even popularity, NVLink forwards copies inside a node.
 TEST(ExpertParallel, UnevenCopiesGoOnInTheirNodeToo) {
   Job job = expert_job(1e13);
   job.cluster.node.nvlink_Bps = parameter(1e9);

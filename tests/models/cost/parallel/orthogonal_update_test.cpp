@@ -17,14 +17,14 @@ Job muon_job(Optimizer optimizer = Optimizer::muon, int dp = 1,
   return job;
 }
 
-// Llama 3 8B has an embedding and a head of 128,256 rows each, and norms.
+// Llama 3 8B has an embedding and a head of 128,256 rows each, and norms, which Adam updates.
 TEST(OrthogonalUpdate, EmbeddingHeadAndVectorsHaveAdam) {
   const TransformerSpec model = llama3_8b();
   const double others = 2.0 * 128256 * 4096 + 65.0 * 4096;
   EXPECT_NEAR(muon_share(model), 1 - others / model.parameters(), 1e-12);
 }
 
-// An expert is matrices alone; what is not of experts has the embedding and the head.
+// Experts consist of matrices only; embedding and head belong to the rest.
 TEST(OrthogonalUpdate, ExpertsAreMatricesAlone) {
   TransformerSpec model = llama3_8b();
   model.moe = {.experts = 8, .per_token = 2, .ffn_hidden = 14336};
@@ -34,8 +34,9 @@ TEST(OrthogonalUpdate, ExpertsAreMatricesAlone) {
   EXPECT_EQ(muon_share(llama3_8b(), false), muon_share(llama3_8b()));
 }
 
-// Five steps of 4 s^2 l + 2 s^3 operations each: of a GPU that reaches 60 % (0.8 x 0.75) of 1,000
-// TFLOP/s no less than that, and for matrices of thousands of rows not much more.
+// Five Newton-Schulz steps take 4 s^2 l + 2 s^3 operations each. A GPU that reaches 60 % (0.8 x
+// 0.75) of 1,000 TFLOP/s needs no less time than that, and little more for matrices of thousands of
+// rows.
 TEST(OrthogonalUpdate, OperationsAreThoseOfTheIteration) {
   const auto steps = [](double s, double l) { return 5 * (4 * s * s * l + 2 * s * s * s); };
   const double layer = steps(4096, 4096) * 2 + 2 * steps(1024, 4096) + 3 * steps(4096, 14336);
@@ -52,7 +53,7 @@ TEST(OrthogonalUpdate, ReplicasThatShareTheStateShareTheMatrices) {
   const double whole_s = orthogonal_cost(parameters, alone).seconds;
   const Job shared = muon_job(Optimizer::muon, 8, Sharding::zero1);
   EXPECT_NEAR(orthogonal_cost(parameters / 8, shared).seconds, whole_s / 8, 1e-9);
-  // More ranks than matrices: one of them takes the longest.
+  // With more ranks than matrices, the rank with the largest matrix takes longest.
   const double least_s = orthogonal_cost(parameters / 1e6, shared).seconds;
   EXPECT_GT(least_s, whole_s / 1e6);
   EXPECT_EQ(orthogonal_cost(parameters / 1e7, shared).seconds, least_s);

@@ -22,8 +22,8 @@ namespace {
 constexpr Signature kRows = split_along(0);
 constexpr Signature kColumns = split_along(1);
 
-// How Y = X W (rows axis 0, columns axis 1) comes out without a transition, by the paper's table of
-// matrix products; none if X and W do not go together.
+// The signature of Y = X W without a transition (rows are axis 0, columns axis 1), by the paper's
+// table of matrix products; no row if X and W do not fit together.
 struct ProductRule {
   Signature x;
   Signature w;
@@ -43,7 +43,8 @@ std::optional<Signature> product_signature(const Signature& x, const Signature& 
   return std::nullopt;
 }
 
-// The paper's table of boxing costs (recalled), p ranks, a tensor of T bytes.
+// The expected bytes are the paper's table of boxing costs (recalled), for p ranks and a tensor of
+// T bytes.
 TEST(Sbp, BytesOfTheTransitionsAreThePaperS) {
   const double t = 1e9;
   for (const int p : {2, 3, 8, 64}) {
@@ -60,7 +61,7 @@ TEST(Sbp, BytesOfTheTransitionsAreThePaperS) {
   }
 }
 
-// What a rank holds afterwards can only come from what it held or received.
+// A rank's result can consist only of what it held or received.
 TEST(Sbp, EveryRankGetsAtLeastWhatItLacks) {
   const auto held = [](const Signature& s, double bytes, int p) {
     return s.spread == Spread::split ? bytes / p : bytes;
@@ -83,15 +84,15 @@ TEST(Sbp, AllReduceIsReduceScatterAndAllGather) {
                 transition(kRows, kBroadcast, t, 8).moved_bytes);
 }
 
-// The collectives of a matrix that is divided by columns and then one by rows, forward and back,
-// out of the rules of products alone, are those of Megatron's layer.
+// A matrix that is split by columns, followed by one that is split by rows, needs Megatron's
+// collectives, forward and backward, by the rules of products alone.
 TEST(Sbp, MegatronsLayerComesOutOfTheRules) {
   TransformerSpec model = llama3_8b();
   model.layers = 4;
   for (const bool sequence_parallel : {false, true}) {
     Layout layout{.tp = 8, .pp = 4, .sequence_parallel = sequence_parallel};
     Job job = test_job(model, layout, {.global = 16, .micro = 1, .sequence = 8192});
-    job.cluster.node.nvlink_Bps = parameter(1e15);  // nothing but the exposed latencies
+    job.cluster.node.nvlink_Bps = parameter(1e15);  // leaves exposed latencies only
     const GroupShape shape = tensor_group_shape(layout, job.cluster);
     const Signature between = sequence_parallel ? kRows : kBroadcast;
     const double bytes = 2.0 * 8192 * 4096;
@@ -112,7 +113,8 @@ TEST(Sbp, MegatronsLayerComesOutOfTheRules) {
       tp_s += part.category == Category::tp ? part.seconds : 0;
     }
     EXPECT_NEAR(tp_s, 2 * half_s(), 1e-12);
-    // Backward: the transposed weights in reverse order, so again columns first, then rows.
+    // The backward pass multiplies by the transposed weights in reverse order: again columns first,
+    // then rows.
     const auto gradient = product_signature(kBroadcast, kColumns);
     EXPECT_EQ(product_signature(gradient.value(), kRows), kPartial);
   }
@@ -133,7 +135,7 @@ Collectives collectives_of(const std::vector<InnerRound>& rounds) {
 
 struct Product {
   MatrixSplit weights;
-  double in = 0;  // widths
+  double in = 0;  // widths of input and output
   double out = 0;
 };
 
@@ -141,8 +143,9 @@ Signature lies(MatrixSplit split) {
   return split == MatrixSplit::rows ? kRows : kColumns;
 }
 
-// What one product after another sends that starts and ends `between`, by the table of products
-// alone: an operand becomes what goes with the weights and costs least.
+// Lists the collectives of a chain of products whose input and output have the signature `between`.
+// By the table of products, each operand changes to the signature that fits the weights at the
+// least cost.
 void append_chain(const std::vector<Product>& products, const Signature& between, double rows_bytes,
                   int ranks, Collectives& all) {
   const auto change = [&](const Signature& from, const Signature& to, double width) {
@@ -168,8 +171,9 @@ MatrixSplit transposed(MatrixSplit split) {
   return split == MatrixSplit::rows ? MatrixSplit::columns : MatrixSplit::rows;
 }
 
-// All sixteen, both ways; backward the same of the transposed weights in reverse order, and the
-// operands of the forward pass again. The work is divided evenly whatever the signatures.
+// All sixteen signatures are tested forward and backward. The backward pass runs the transposed
+// weights in reverse order, and needs the forward pass's operands again. The work is divided evenly
+// for any signature.
 TEST(Signatures, WhatALayerSendsFollowsFromThem) {
   constexpr std::array kSplits = {MatrixSplit::rows, MatrixSplit::columns};
   TransformerSpec model = llama3_8b();
@@ -219,7 +223,8 @@ TEST(Signatures, WhatALayerSendsFollowsFromThem) {
   }
 }
 
-// Megatron-LM's of 2019 and 2022: what follows is what Megatron-LM does.
+// The default signatures give the collectives of Megatron-LM of 2019, and of 2022 with sequence
+// parallelism.
 TEST(Signatures, TheDefaultsAreMegatrons) {
   TransformerSpec model = llama3_8b();
   const double bytes = 2.0 * 2048 * 4096;

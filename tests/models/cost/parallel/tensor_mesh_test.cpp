@@ -62,8 +62,8 @@ TEST(TensorMesh, RanksShareTheWorkEvenly) {
   }
 }
 
-// Rows of a mesh of 4 x 4 on nodes of 4 GPUs lie in a node, columns on one GPU of each node, four
-// of them behind a NIC.
+// In a mesh of 4 x 4 on nodes of 4 GPUs a row is one node, and a column has one GPU in each node;
+// four columns share a NIC.
 TEST(TensorMesh, RowsAreConsecutiveAndColumnsStrided) {
   const Job job = mesh_job(4, 8, 4, 4);
   const MeshShapes shapes = tensor_mesh_shapes(job.layout, job.cluster);
@@ -74,9 +74,9 @@ TEST(TensorMesh, RowsAreConsecutiveAndColumnsStrided) {
   EXPECT_EQ(shapes.column.concurrent_per_nic, 4);
 }
 
-// Optimus' rank_rearrange: the four GPUs of a node are a square, so that rows and columns alike
-// have two members on each of two nodes. However ranks fill it, a mesh has every rank in one row
-// and one column, which meet there alone.
+// In Optimus' rank_rearrange the four GPUs of a node form a square, so that each row and column has
+// two members on each of two nodes. In any order, a rank is in one row and one column, which share
+// only this rank.
 TEST(TensorMesh, SquaresOfRanks) {
   Job job = mesh_job(4, 8, 4, 4);
   job.layout.mesh_block = 2;
@@ -102,8 +102,9 @@ TEST(TensorMesh, SquaresOfRanks) {
   }
 }
 
-// The paper's table 1, without the logarithm of its trees: 7 b s h + 12 h^2 elements over q forward
-// for a layer, twice that backward. With everything on one node, bandwidth alone.
+// Table 1 of the paper, without the logarithm of its trees, states (7 b s h + 12 h^2) / q elements
+// for a layer's forward pass, and twice that for the backward pass. On one node without latencies
+// only bandwidth counts.
 TEST(TensorMesh, VolumesAreOptimus) {
   for (const int q : {2, 4, 8}) {
     Job job = mesh_job(q, 8, 1, q * q);
@@ -127,8 +128,8 @@ TEST(TensorMesh, VolumesAreOptimus) {
   }
 }
 
-// Every activation is divided by all ranks of the mesh; without sequence parallelism a rank of one
-// dimension keeps inputs and norms whole.
+// The mesh divides every activation by all its ranks; one-dimensional tensor parallelism without
+// sequence parallelism keeps inputs and norms undivided.
 TEST(TensorMesh, KeepsAShareOfEveryActivation) {
   Job whole = mesh_job(8, 8, 8, 8);
   whole.layout.tp = 1;
@@ -171,8 +172,9 @@ MeshBytes forward_bytes(const Job& job) {
   return mesh_bytes(cost.rounds.forward);
 }
 
-// Each factor of an adapter is a product by SUMMA: x and A, then x A and B. The frozen base has no
-// gradient to reduce, and every rank has its share of the factors, of the work and of what is kept.
+// Each factor of an adapter is a SUMMA product: x and A, then x A and B. The frozen base has no
+// gradient to reduce, and every rank has its share of the factors, of the work and of the
+// activations.
 TEST(TensorMesh, AdaptersAreProductsOfBlocks) {
   constexpr int kQ = 4;
   const Job plain = mesh_job(kQ, 8, 2, 8);
@@ -210,8 +212,8 @@ TEST(TensorMesh, AdaptersAreProductsOfBlocks) {
   EXPECT_NEAR(kQ * kQ * trained(lora), trained(whole), 1e-9 * trained(whole));
 }
 
-// cp cuts the sequences of a mesh as it cuts those of a rank: half of the tokens cross rows, the
-// weights in columns stay, and a ring passes the keys and values of half a sequence.
+// cp divides the sequences of a mesh: rows exchange half of the tokens, columns exchange the same
+// weights, and a ring passes keys and values of half a sequence.
 TEST(TensorMesh, ContextRanksShareTheTokens) {
   const Job alone = mesh_job(2, 8, 2, 8);
   Job two = alone;
@@ -228,7 +230,7 @@ TEST(TensorMesh, ContextRanksShareTheTokens) {
   EXPECT_EQ(ring.steps, 1);
   EXPECT_EQ(ring.step_bytes, 2 * rows * 2 * two.model.hidden / 4);  // K and V over four ranks
   EXPECT_EQ(error_of([&] { check_layout(two.model, two.layout, two.batch, 8, 8); }), "no error");
-  // Ulysses divides the heads of a row's rank: 16 of 32 here.
+  // Ulysses divides the heads of a row's rank, of which there are 16 here.
   two.layout.context = ContextForm::ulysses;
   EXPECT_EQ(error_of([&] { check_layout(two.model, two.layout, two.batch, 8, 8); }), "no error");
   two.layout.cp = 32;
@@ -236,7 +238,8 @@ TEST(TensorMesh, ContextRanksShareTheTokens) {
               check_layout(two.model, two.layout, two.batch, 128, 8);
             }).find("the mesh's side x Ulysses ranks = 64"),
             std::string::npos);
-  // 8 ranks would share the 4 key heads of a row evenly, and on one rank they do.
+  // 8 Ulysses ranks need copies of a row's 4 key heads, which the model has for one-dimensional
+  // tensor parallelism but not for a mesh.
   two.layout.cp = 8;
   two.model.kv_heads = 8;
   const auto grouped = [&] {
@@ -249,11 +252,12 @@ TEST(TensorMesh, ContextRanksShareTheTokens) {
   EXPECT_EQ(grouped(), "no error");
 }
 
-// The published headline: 64 GPUs, four per node (TACC Frontera), training 1.48 times as fast as
-// Megatron and a batch 8 times as large (arXiv 2104.05343, abstract). As in the authors' script
-// (github.com/xuqifan897/Optimus, bcmk_ParallelTransformer.sh): fp32, 24 layers, sequences of 512,
-// checkpoints, ranks in squares of 2 x 2, and a batch of 48 times the mesh's side. Recalled:
-// Quadro RTX 5000 (11.2 Tflop/s in fp32, 16 GB, 448 GB/s), InfiniBand FDR, Megatron's batch of 30.
+// Published: on 64 GPUs, four per node (TACC Frontera), training runs 1.48 times as fast as
+// Megatron's with a batch 8 times as large (arXiv 2104.05343, abstract). The authors' script
+// (github.com/xuqifan897/Optimus, bcmk_ParallelTransformer.sh) sets fp32, 24 layers, sequences of
+// 512, checkpoints, ranks in squares of 2 x 2, and a batch of 48 times the mesh's side. Recalled:
+// Quadro RTX 5000 (11.2 TFLOP/s in fp32, 16 GB, 448 GB/s), InfiniBand FDR and Megatron's batch of
+// 30.
 Job frontera(TensorForm form, int micro) {
   Job job = mesh_job(8, micro, 16, 4);
   job.layout.mesh_block = form == TensorForm::two_d ? 2 : 1;
@@ -296,9 +300,10 @@ TEST(TensorMesh, BeatsOneDimensionOnSixtyFourGpus) {
   std::printf("Optimus over Megatron: %.2f (1.48)\n", speedup);
   EXPECT_NEAR(speedup, 1.48, 0.15);
   EXPECT_LE(memory, 1.0);
-  // The batches that were run take as much memory as each other: 12.8 times as many sequences.
+  // Both published batches fill the same memory, although the mesh's has 12.8 times as many
+  // sequences.
   EXPECT_NEAR(activation_gigabytes(mesh) / activation_gigabytes(line), 1, 0.05);
-  // Rows of consecutive ranks leave a row of activations on a NIC where squares leave two.
+  // With consecutive ranks per row one row of activations crosses each NIC, with squares two do.
   Job rows = mesh;
   rows.layout.mesh_block = 1;
   EXPECT_GT(sequences_per_s(rows), 1.2 * sequences_per_s(mesh));

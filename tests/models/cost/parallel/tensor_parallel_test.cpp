@@ -38,7 +38,7 @@ Job job_of(TensorOverlap form, bool sequence_parallel = false, int micro = 4) {
   return job;
 }
 
-// The cost of one layer by itself, without the ends of a chunk.
+// Costs one layer by itself, without the ends of a chunk.
 BlockCost layer_cost(const Job& job) {
   const BlockSetting setting(job, {});
   const PassOps ops = tensor_parallel_ops(job, Block::layer, {});
@@ -63,8 +63,8 @@ double collective_s(const Job& job, CollectiveKind kind, double bytes) {
       .seconds;
 }
 
-// Two all-reduces of half the rows each follow a half of the layer; each has a slice of one of the
-// halves beside it, so that slow links expose what those do not cover.
+// Each half of a layer (attention, MLP) is followed by two all-reduces, of half of the rows each.
+// Each all-reduce has one slice's half layer beside it, so that slow links expose the rest.
 TEST(TensorOverlapDomino, ExposesWhatTheOtherSliceDoesNotCover) {
   Job job = job_of(TensorOverlap::domino);
   job.cluster.node.nvlink_Bps = parameter(2e9);
@@ -84,8 +84,8 @@ TEST(TensorOverlapDomino, FastLinksExposeTheLastReductionOfAChunkAlone) {
   EXPECT_NEAR(seconds(chunk_costs(job)[0].forward, Category::tp), embedding_s + reduce_s, 1e-12);
 }
 
-// The share of the reductions that is hidden, after the GEMMs of GPT-3's width, is at most
-// 1 - 1 / columns; published: one half to 70 % (section 3.3, recalled), which takes four pieces.
+// Slicing GPT-3's columns hides at most 1 - 1 / columns of the reductions. The paper states one
+// half to 70 % (section 3.3, recalled), which takes four columns.
 TEST(TensorOverlapDomino, FourColumnsAloneHideHalfToSeventyPerCent) {
   Job job = job_of(TensorOverlap::none);
   job.model = gpt3_175b();
@@ -105,7 +105,8 @@ TEST(TensorOverlapDomino, FourColumnsAloneHideHalfToSeventyPerCent) {
   EXPECT_LT(last, 0.7);
 }
 
-// The same work in smaller matrices; a wave of tiles that was not full may make up for some of it.
+// Smaller matrices take longer for the same work, although filling a partial wave of tiles may
+// regain some of it.
 TEST(TensorOverlapDomino, SlicesCostWhatSmallerMatricesAreSlower) {
   const PassOps whole = tensor_parallel_ops(job_of(TensorOverlap::none), Block::layer, {});
   const double whole_s = compute_s(job_of(TensorOverlap::none), whole.forward);
@@ -130,7 +131,8 @@ TEST(TensorOverlapSubPipelined, IsTwoRowSlices) {
   EXPECT_EQ(merak.forward_end, domino.forward_end);
 }
 
-// The sum of a half is used one half later: the whole of the other half is beside it.
+// A half layer's sum is needed only after the next half, so that the whole next half runs beside
+// it.
 TEST(TensorOverlapLadder, HidesAHalfsReductionBehindTheNextHalf) {
   Job job = job_of(TensorOverlap::ladder);
   job.cluster.node.nvlink_Bps = parameter(2e9);
@@ -141,8 +143,8 @@ TEST(TensorOverlapLadder, HidesAHalfsReductionBehindTheNextHalf) {
   EXPECT_EQ(seconds(layer_cost(job).forward, Category::tp), 0);
 }
 
-// One sum a layer, each way, behind the MLP: the next layer's attention is beside it and none of
-// the MLP. The last layer of a chunk has nothing beside it.
+// Each layer has one sum per direction, after the MLP, which runs beside the next layer's attention
+// but not beside an MLP. In a chunk's last layer nothing runs beside it.
 TEST(TensorOverlapKraken, HidesALayersReductionBehindTheNextAttention) {
   Job job = job_of(TensorOverlap::kraken);
   job.cluster.node.nvlink_Bps = parameter(2e9);
@@ -165,7 +167,7 @@ TEST(TensorOverlapKraken, HidesALayersReductionBehindTheNextAttention) {
   EXPECT_EQ(seconds(layer_cost(job).forward, Category::tp), 0);
 }
 
-// Ladder sends twice as much and has twice as much compute to hide it.
+// Ladder sends twice as many bytes, and has twice as much compute to hide them.
 TEST(TensorOverlapKraken, SendsHalfOfWhatALadderSends) {
   const auto bytes = [](TensorOverlap form) {
     const BlockCost layer = layer_cost(job_of(form));
@@ -180,8 +182,8 @@ TEST(TensorOverlapKraken, SendsHalfOfWhatALadderSends) {
   EXPECT_DOUBLE_EQ(2 * bytes(TensorOverlap::kraken), bytes(TensorOverlap::ladder));
 }
 
-// One of GEMM, reduce-scatter and all-gather of equal length disappears: 3 / 2 is the bound of the
-// published "up to 47 %" (arXiv 2401.16677, abstract).
+// If GEMM, reduce-scatter and all-gather take equally long, fusing hides one of them: 3 / 2 bounds
+// the published "up to 47 %" (arXiv 2401.16677, abstract).
 TEST(TensorOverlapFused, TakesTheLongerOfMultiplicationAndScatter) {
   Job job = job_of(TensorOverlap::fused);
   double best = 0;
@@ -209,8 +211,8 @@ TEST(TensorOverlapFused, DoesNotSlowWhatRunsBeside) {
   EXPECT_GT(seconds(layer_cost(job).forward, Category::tp), 0);
 }
 
-// Random machines, models and slices: a direction is never shorter than its kernels nor than its
-// collectives, and overlap never makes the collectives of the same slices longer.
+// For random machines, models and slices: a pass takes at least as long as its kernels and as its
+// collectives, and overlap never lengthens the collectives of the same slices.
 TEST(TensorOverlapProperties, BetweenTheLongerOfBothAndTheirSum) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     RandomStream random(seed, RandomPurpose::test, 0);
@@ -223,7 +225,7 @@ TEST(TensorOverlapProperties, BetweenTheLongerOfBothAndTheirSum) {
     const int rows = 1 << random.below(3);
     const int columns = rows == 1 ? 2 : 1 + static_cast<int>(random.below(3));
     for (const TensorOverlap form : kForms) {
-      const bool kraken = form == TensorOverlap::kraken;  // one sum a layer and direction
+      const bool kraken = form == TensorOverlap::kraken;  // one sum per layer and pass
       if (kraken && sequence_parallel) continue;
       const double halves = kraken ? 1 : 2;
       job.software.tp_overlap = form;
@@ -254,7 +256,7 @@ TEST(TensorOverlapProperties, BetweenTheLongerOfBothAndTheirSum) {
       EXPECT_GE(forward_s + exposed_forward_s, forward_tp_s * (1 - 1e-9));
       EXPECT_GE(backward_s + exposed_backward_s, backward_tp_s * (1 - 1e-9));
       for (const CostPart& part : cost.forward) EXPECT_GE(part.seconds, 0);
-      // What the ends of a chunk add is at most one slice's of what a half sends.
+      // The end of a chunk exposes at most one slice of what a half layer sends.
       EXPECT_LE(seconds(cost.forward_end, Category::tp), forward_tp_s / slices);
     }
   }
@@ -277,9 +279,10 @@ TEST(TensorOverlapProperties, SlowerLinksNeverHelp) {
   }
 }
 
-// GPT-3 13B's width on one DGX-H100: all-reduces take 43 to 47 % of the baseline's iteration, and
-// Domino is up to 1.3 times as fast (arXiv 2409.15241, abstract and section 2; the shares
-// recalled). Ours in docs/physics/communication.md; here that it pays, within that bound.
+// The width is that of GPT-3 13B on one DGX-H100: all-reduces take 43 to 47 % of the baseline's
+// iteration, and Domino is up to 1.3 times as fast (arXiv 2409.15241, abstract and section 2; the
+// shares recalled). docs/physics/communication.md compares the figures; this test expects a gain
+// within that bound.
 TEST(TensorOverlapDomino, PaysOnADgxWithinThePublishedBound) {
   TransformerSpec model = gpt3_175b();
   model.hidden = 5120;
@@ -311,8 +314,8 @@ std::string refusal(const Job& job) {
   return error_of([&] { check_tensor_overlap(job); });
 }
 
-// A recomputed layer is followed by its own backward: what would run beside the next layer's
-// forward waits, layer by layer.
+// A recomputed layer is followed by its own backward pass, so that the collective that would run
+// beside the next layer's forward pass is exposed in every layer.
 TEST(TensorOverlaps, ARecomputedLayerEndsLikeAChunk) {
   for (const TensorOverlap form : {TensorOverlap::domino, TensorOverlap::sub_pipelined,
                                    TensorOverlap::ladder, TensorOverlap::kraken}) {

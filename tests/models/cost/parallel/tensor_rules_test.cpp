@@ -16,8 +16,8 @@ double biases_of(TransformerSpec model) {
   return with - model.parameters();
 }
 
-// Dense ones with and without biases, experts behind dense layers, shared experts, latent attention
-// with and without a low rank of queries, an encoder.
+// Dense models with and without biases, experts after dense layers, shared experts, latent
+// attention with and without low-rank queries, and an encoder.
 std::vector<TransformerSpec> models() {
   std::vector<TransformerSpec> all = {gpt3_175b(), llama3_8b(), llama3_405b(), deepseek_v3()};
   TransformerSpec direct = deepseek_v3();
@@ -31,7 +31,7 @@ std::vector<TransformerSpec> models() {
   return all;
 }
 
-// Each tensor of a model is named once, at its size.
+// The rules name each tensor of a model once, with its size.
 TEST(TensorRules, NameEveryParameterOfEveryModelOnce) {
   for (const TransformerSpec& model : models()) {
     double sum = 0;
@@ -41,8 +41,8 @@ TEST(TensorRules, NameEveryParameterOfEveryModelOnce) {
   }
 }
 
-// Products of which one rank has columns are followed by one of which it has rows: between them
-// nothing is exchanged (Shoeybi et al. 2019, section 3).
+// A product that is split by columns is followed by one that is split by rows, and nothing is
+// exchanged between them (Shoeybi et al. 2019, section 3).
 TEST(TensorRules, RowsFollowColumns) {
   for (const TransformerSpec& model : models()) {
     int open = 0;
@@ -82,7 +82,7 @@ bool goes(const Layout& layout, const TransformerSpec& model = pattern_model()) 
 
 TEST(PatternLayout, TensorParallelismTakesWholeGroups) {
   EXPECT_TRUE(goes({.tp = 2}));
-  EXPECT_FALSE(goes({.tp = 4}));  // 16 heads, and 2 groups
+  EXPECT_FALSE(goes({.tp = 4}));  // 16 heads, but only 2 groups
   TransformerSpec attention_only = pattern_model();
   attention_only.pattern = "*-*-";
   EXPECT_TRUE(goes({.tp = 4}, attention_only));

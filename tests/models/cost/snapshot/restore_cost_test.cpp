@@ -13,7 +13,7 @@ TEST(RestoreCost, HostMemoryReadsOverPcieAllGpusAtOnce) {
                           .mode = SnapshotMode::async,
                           .every_iterations = 1,
                           .keeper_process = true};
-  // 10 GB on the fuller rank over 20 GB/s.
+  // The fuller rank reads 10 GB over 20 GB/s.
   EXPECT_DOUBLE_EQ(restore_s(tier, saved_state({6e9, 10e9}, job.layout), job.layout, job.cluster,
                              job.calibration),
                    0.5);
@@ -29,22 +29,23 @@ TEST(RestoreCost, StorageIsBoundByItselfOrByTheNodesNic) {
   SnapshotTier tier;
   tier.place = SnapshotPlace::storage;
   job.cluster.storage.latency_s = spec(1);
-  // 4 ranks x (6 + 10) GB over 20 GB/s = 3.2 s; a node: 40 GB over 10 GB/s = 4 s; PCIe 0.5 s.
+  // Storage takes 3.2 s: 4 ranks x (6 + 10) GB over 20 GB/s. A node takes 4 s: 40 GB over 10 GB/s.
+  // PCIe takes 0.5 s.
   EXPECT_DOUBLE_EQ(restore_s(tier, saved_state({6e9, 10e9}, job.layout), job.layout, job.cluster,
                              job.calibration),
                    5.5);
-  job.cluster.storage.read_Bps.value = 5e9;  // 12.8 s
+  job.cluster.storage.read_Bps.value = 5e9;  // storage takes 12.8 s
   EXPECT_DOUBLE_EQ(restore_s(tier, saved_state({6e9, 10e9}, job.layout), job.layout, job.cluster,
                              job.calibration),
                    14.3);
   job.cluster.storage.read_Bps.value = 20e9;
-  job.cluster.storage.background = 0.75;  // other jobs
+  job.cluster.storage.background = 0.75;  // used by other jobs
   EXPECT_DOUBLE_EQ(restore_s(tier, saved_state({6e9, 10e9}, job.layout), job.layout, job.cluster,
                              job.calibration),
                    14.3);
 }
 
-// 2 nodes of 4 GPUs, the fuller with 10 GB each.
+// Each of 2 nodes has 4 GPUs; those of the fuller node hold 10 GB each.
 TEST(RestoreCost, AProcessHasAPaceOfItsOwn) {
   Job job = small_job(1, 2, 4);
   job.cluster.storage.latency_s = spec(1);
@@ -62,7 +63,8 @@ TEST(RestoreCost, AProcessHasAPaceOfItsOwn) {
   tier.writer = {.write_Bps = 1e9, .read_Bps = 2e9, .start_s = 0.25};
   EXPECT_DOUBLE_EQ(save(), 0.5 + 0.25 + 1 + 10);
   EXPECT_DOUBLE_EQ(load(), 0.5 + 1 + 5);
-  // One of the four replicas writes what all hold, through its own link; each reads all of it.
+  // One of four replicas writes the state that all of them hold, over its own link; each replica
+  // reads all of it.
   tier.writer.ranks = WritingRanks::holders;
   EXPECT_DOUBLE_EQ(save(), 2 + 0.25 + 1 + 40);
   EXPECT_DOUBLE_EQ(load(), 2 + 1 + 20);
@@ -76,8 +78,8 @@ TEST(RestoreCost, AProcessHasAPaceOfItsOwn) {
   EXPECT_EQ(save(), 0);
 }
 
-// 2 nodes, of which the fuller reads 40 GB of 64, and an image of 10 GB each: 10 GB/s for each of
-// two nodes, 2.5 GB/s for each of eight.
+// Two nodes start: the fuller one reads 40 GB of 64 GB, and each reads an image of 10 GB. Each node
+// gets 10 GB/s if two read, and 2.5 GB/s if eight do.
 TEST(RestoreCost, NodesThatStartTogetherShareTheStorage) {
   Job job = small_job(1, 2, 4);
   job.cluster.storage.latency_s = spec(1);
@@ -92,20 +94,21 @@ TEST(RestoreCost, NodesThatStartTogetherShareTheStorage) {
   EXPECT_DOUBLE_EQ(reads(&tier).storm_s, 32 / (20.0 / 3) - 4);  // three nodes share 20 GB/s
   job.cluster.storage.storm = {};
   job.cluster.storage.startup_bytes = 10e9;
-  EXPECT_DOUBLE_EQ(reads(&tier).alone_s, 1);  // 5 s for 4 s
+  EXPECT_DOUBLE_EQ(reads(&tier).alone_s, 1);  // 5 s instead of 4 s
   EXPECT_EQ(reads(&tier).storm_s, 0);
   job.cluster.storage.storm = {.nodes = 6, .read_bytes = 100e9};
   EXPECT_DOUBLE_EQ(reads(&tier).storm_s, 42 / 2.5 - 5);  // on average a node reads 42 GB
   job.cluster.storage.storm.read_bytes = 10e9;
   EXPECT_DOUBLE_EQ(reads(&tier).storm_s, 10 / 2.5 + 32 / 10.0 - 5);
-  // A copy elsewhere meets nobody, but the image does.
+  // A copy in host memory is read over a link of its own, the image over the shared storage.
   tier.place = SnapshotPlace::host_memory;
   EXPECT_DOUBLE_EQ(reads(&tier).alone_s, 1 + 1);
   EXPECT_DOUBLE_EQ(reads(&tier).storm_s, 10 / 2.5 - 1);
   EXPECT_EQ(reads(nullptr), reads(&tier));
 }
 
-// 2 nodes of 4 GPUs, 10 GB on the fullest: PCIe 0.5 s, NICs of a node 100 GB/s, disk 14 GB/s.
+// Each of 2 nodes has 4 GPUs, the fullest of which hold 10 GB each: PCIe takes 0.5 s. A node's NICs
+// carry 100 GB/s, its disks 14 GB/s.
 class Rebuild : public ::testing::Test {
  protected:
   double restored() const {
@@ -124,15 +127,16 @@ TEST_F(Rebuild, PeersGatherAsManyBlocksAsTheCodeHasData) {
   tier.place = SnapshotPlace::peers;
   EXPECT_DOUBLE_EQ(restored(), 0.5);
   EXPECT_DOUBLE_EQ(rebuilt(), 0);
-  // GEMINI: the second copy of a node's 40 GB comes back over its NICs: 0.4 s.
+  // With GEMINI's two copies, a node's 40 GB come back over its NICs in 0.4 s.
   tier.code = {.name = CodeName::copies, .data = 1, .parity = 1};
   EXPECT_DOUBLE_EQ(rebuilt(), 0.4 + 0.5);
-  tier.code.parity = 2;  // the one that is left sends to two
+  tier.code.parity = 2;  // one copy is left, and sends to two nodes
   EXPECT_DOUBLE_EQ(rebuilt(), 0.8 + 0.5);
-  // REFT: XOR over 4 + 1 nodes takes four blocks, decoded by four cores of 40 GB/s.
+  // With REFT's XOR over 4 + 1 nodes, four blocks are fetched and decoded by four cores of 40 GB/s
+  // in all.
   tier.code = {.name = CodeName::xor_parity, .data = 4, .parity = 1, .cpu_cores = 4};
   EXPECT_DOUBLE_EQ(rebuilt(), 1.6 + 1 + 0.5);
-  // On GPUs: 160 GB over 4 x 2 TB/s x 4/5.
+  // The GPUs decode 160 GB at 4 x 2 TB/s x 4/5.
   tier.code.on_gpu = true;
   EXPECT_DOUBLE_EQ(rebuilt(), 1.6 + 0.025 + 0.5);
 }
@@ -142,12 +146,12 @@ TEST_F(Rebuild, DisksReadBeforeTheHost) {
   EXPECT_DOUBLE_EQ(restored(), 40.0 / 14 + 0.5);
   EXPECT_DOUBLE_EQ(rebuilt(), 0);
   tier.code = {.name = CodeName::copies, .data = 1, .parity = 1};
-  EXPECT_DOUBLE_EQ(rebuilt(), 40.0 / 14 + 0.5);  // the network is faster
+  EXPECT_DOUBLE_EQ(rebuilt(), 40.0 / 14 + 0.5);  // limited by disks
 }
 
 TEST_F(Rebuild, ReplicasGiveTheWholeShardOverOneNicEach) {
   tier.place = SnapshotPlace::replicas;
-  // Each of four replicas saves a quarter of what it holds: 40 GB a GPU over 25 GB/s.
+  // Each of four replicas provides a quarter of the state: 40 GB per GPU over 25 GB/s.
   job.layout.sharding = Sharding::none;
   EXPECT_DOUBLE_EQ(restored(), 1.6);
   EXPECT_DOUBLE_EQ(rebuilt(), 1.6);
@@ -166,9 +170,10 @@ TEST_F(Rebuild, CodesInTheNodeDecodeThere) {
 
 TEST_F(Rebuild, DifferentialsAreReadOnTop) {
   tier.place = SnapshotPlace::storage;
-  // 64 GB of all ranks over 20 GB/s, a node's 40 over 10.
+  // All ranks read 64 GB over 20 GB/s, and a node its 40 GB over 10 GB/s.
   EXPECT_DOUBLE_EQ(restored(), 4 + 0.5);
-  // Full ones of half the bytes, then four of a tenth of that: on average two of them are read.
+  // Full snapshots are quantised to half of the bytes; each of the four that follow has a tenth of
+  // that. On average two of them are read.
   tier.quantised_share = 0.5;
   tier.changed_share = 0.1;
   tier.full_every = 5;
@@ -188,7 +193,8 @@ TEST_F(Rebuild, AnotherNumberOfShardsIsReadAndWrittenOnceMore) {
   tier.any_layout = true;
   EXPECT_DOUBLE_EQ(reshaped(), 0);
   tier.any_layout = false;
-  // Two copies of all shards, or one of each: those that are left have what they had.
+  // If all shards have two copies, or every rank has the whole state, the remaining ranks lack
+  // nothing.
   job.layout.shard_ranks = 2;
   EXPECT_DOUBLE_EQ(reshaped(), 0);
   job.layout.sharding = Sharding::none;

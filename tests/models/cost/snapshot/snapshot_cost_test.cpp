@@ -14,13 +14,13 @@ TEST(SnapshotCost, MemoryHoldsTwoCopiesWithTheirParity) {
   SnapshotTier tier{.place = SnapshotPlace::host_memory};
   EXPECT_DOUBLE_EQ(snapshot_host_bytes(tier, kState, kWeights), 28e9);
   tier.code = {.name = CodeName::recompute, .in_node = true};
-  EXPECT_DOUBLE_EQ(snapshot_host_bytes(tier, kState, kWeights), 32e9);  // weights twice
+  EXPECT_DOUBLE_EQ(snapshot_host_bytes(tier, kState, kWeights), 32e9);  // two copies of the weights
   tier.place = SnapshotPlace::peers;
   tier.code = {.name = CodeName::reed_solomon, .data = 4, .parity = 2};
   EXPECT_DOUBLE_EQ(snapshot_host_bytes(tier, kState, kWeights), 42e9);
   tier.code = {.name = CodeName::copies, .data = 1, .parity = 1};
   EXPECT_DOUBLE_EQ(snapshot_host_bytes(tier, kState, kWeights), 56e9);
-  // Three differentials of a tenth are kept beside the full one.
+  // Three differentials of a tenth each are kept beside the full snapshot.
   tier.code = {};
   tier.changed_share = 0.1;
   tier.full_every = 4;
@@ -41,7 +41,7 @@ TEST(SnapshotCost, DrivesHoldTheKeptCopiesAndTheOneBeingWritten) {
   EXPECT_DOUBLE_EQ(snapshot_disk_bytes(tier, kState, kWeights), 3 * kState);
   tier.kept = 5;
   EXPECT_DOUBLE_EQ(snapshot_disk_bytes(tier, kState, kWeights), 6 * kState);
-  // Five of them in a row build on two full ones, with three differentials of a tenth each.
+  // Five kept snapshots in a row rest on two full ones, with three differentials of a tenth each.
   tier.changed_share = 0.1;
   tier.full_every = 4;
   EXPECT_DOUBLE_EQ(snapshot_disk_bytes(tier, kState, kWeights), (2 * 1.3 + 1) * kState);
@@ -78,7 +78,7 @@ TEST(SnapshotCost, MoreParityNeverEncodesFaster) {
 }
 
 TEST(SnapshotCost, AGpuEncodesAtItsMemorysPace) {
-  // H200: 4.8 TB/s give XOR over 8 + 1 4.27 TB/s of data, RS 8 + 4 3.20.
+  // An H200 with 4.8 TB/s encodes 4.27 TB/s of data by XOR 8 + 1, and 3.20 TB/s by RS 8 + 4.
   GpuSpec gpu;
   gpu.memory_Bps = spec(4.8e12);
   const Calibration ideal = ideal_calibration();

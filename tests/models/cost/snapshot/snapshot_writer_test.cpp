@@ -17,7 +17,7 @@ TEST(SnapshotWriter, PartsAreWhatAProcessWritesForOthers) {
   writer.ranks = WritingRanks::holders;
   EXPECT_EQ(writer_parts(writer, job.layout), 4);  // four replicas hold each shard
   job.layout.sharding = Sharding::zero1;
-  EXPECT_EQ(writer_parts(writer, job.layout), 1);  // nobody holds another's
+  EXPECT_EQ(writer_parts(writer, job.layout), 1);  // shards have no replicas
   writer.ranks = WritingRanks::one;
   EXPECT_EQ(writer_parts(writer, job.layout), 16);
 }

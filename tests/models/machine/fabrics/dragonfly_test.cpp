@@ -19,7 +19,7 @@ Cluster dragonfly(int nodes, int nodes_per_router, int routers_per_group,
   return cluster;
 }
 
-// Four groups of three routers: every bundle has a router of its own.
+// Four groups have three routers each: every bundle has a separate router.
 TEST(Dragonfly, RoutesByHand) {
   const auto links = make_dragonfly_links(dragonfly(24, 2, 3));
   EXPECT_EQ(links->count(), 4 * 3 * 2 + 4 * 3);
@@ -27,8 +27,8 @@ TEST(Dragonfly, RoutesByHand) {
   EXPECT_EQ(links->switch_hops(0, 1), 1);
   EXPECT_EQ(names_of_route(*links, 0, 4), (Names{"local 0 from 0 to 2"}));
   EXPECT_EQ(links->switch_hops(0, 4), 2);
-  // Group 0's bundle to group 1 hangs on its router 0; group 1's to group 0, three groups further
-  // on, on its router 2.
+  // Group 0's bundle of cables to group 1 is plugged into its router 0. Group 1's bundle to group
+  // 0, three groups further on, is plugged into its router 2.
   EXPECT_EQ(names_of_route(*links, 2, 6),
             (Names{"local 0 from 1 to 0", "global 0 to 1", "local 1 from 2 to 0"}));
   EXPECT_EQ(links->switch_hops(2, 6), 4);
@@ -38,7 +38,8 @@ TEST(Dragonfly, RoutesByHand) {
   EXPECT_EQ(links->capacity(link_called(*links, "global 0 to 1")), 60);
 }
 
-// With fewer groups than routers a bundle hangs on several: each sender leaves by its own.
+// With fewer groups than routers a bundle is spread over several routers, and each sender uses its
+// own.
 TEST(Dragonfly, TwoGroupsShareABundleOfAllRouters) {
   const auto sprayed = make_dragonfly_links(dragonfly(8, 1, 4));
   for (int router = 0; router < 4; ++router) {
@@ -57,7 +58,7 @@ TEST(Dragonfly, TwoGroupsShareABundleOfAllRouters) {
   expect_well_formed(*single, 8);
 }
 
-// Bandwidth out of a group is that of its bundles, whatever the routing.
+// The bandwidth out of a group is the sum of its bundles, whatever the routing.
 TEST(Dragonfly, GlobalBandwidth) {
   for (const Routing routing : {Routing::spray, Routing::ecmp}) {
     for (const int groups : {2, 3, 5, 9}) {
@@ -71,7 +72,8 @@ TEST(Dragonfly, GlobalBandwidth) {
   }
 }
 
-// Router of every end of a link, from a description of its own of where the cables are plugged in.
+// A description of where cables are plugged in, independent of the code, which gives the router at
+// each end of a link.
 struct Plan {
   int routers;
   int groups;
@@ -115,12 +117,12 @@ TEST(Dragonfly, RoutesLeadFromEndToEndOverAtMostOneBundle) {
   }
 }
 
-// Every router of a group carries as many bundles, or one more.
+// Numbers of bundles differ by at most one between the routers of a group.
 TEST(Dragonfly, BundlesAreSpreadOverTheRouters) {
   constexpr int kRouters = 4;
   constexpr int kGroups = 12;
   const auto links = make_dragonfly_links(dragonfly(kRouters * kGroups, 1, kRouters));
-  std::map<int, int> bundles_of;  // by the router that needs no local cable to the group
+  std::map<int, int> bundles_of;  // by the group's router with that bundle
   for (int group = 1; group < kGroups; ++group) {
     for (int router = 0; router < kRouters; ++router) {
       const Names names = names_of_route(*links, router, group * kRouters);
@@ -146,10 +148,10 @@ TEST(Dragonfly, AFailedBundleIsReplacedByEveryThirdGroup) {
     }
     EXPECT_EQ(globals, 2);
   }
-  EXPECT_EQ(links->paths(6, 0), 1);  // the other direction works
+  EXPECT_EQ(links->paths(6, 0), 1);  // only one direction failed
   expect_well_formed(*links, 24);
 
-  // Neighbours on a router start with different groups.
+  // Nodes on the same router prefer detours over different groups.
   EXPECT_NE(names_of_route(*links, 0, 6), names_of_route(*links, 2, 6));
 }
 
@@ -165,18 +167,18 @@ TEST(Dragonfly, AFailedLocalCableIsAvoidedInItsGroup) {
 
 TEST(Dragonfly, AdaptiveRoutesTakeDetoursByHand) {
   const auto links = make_dragonfly_links(dragonfly(40, 2, 5, Routing::adaptive));
-  EXPECT_EQ(links->paths(0, 1), 1);  // one router
+  EXPECT_EQ(links->paths(0, 1), 1);  // same router
   EXPECT_EQ(links->paths(0, 4), 1 + 3);
   EXPECT_EQ(names_of_route(*links, 0, 4, 0), (Names{"local 0 from 0 to 2"}));
   EXPECT_EQ(names_of_route(*links, 0, 4, 1), (Names{"local 0 from 0 to 1", "local 0 from 1 to 2"}));
   EXPECT_EQ(names_of_route(*links, 0, 4, 2), (Names{"local 0 from 0 to 3", "local 0 from 3 to 2"}));
   EXPECT_EQ(names_of_route(*links, 8, 0, 1), (Names{"local 0 from 4 to 1", "local 0 from 1 to 0"}));
-  EXPECT_EQ(links->paths(0, 10), 1 + 2);  // a third and a fourth group
+  EXPECT_EQ(links->paths(0, 10), 1 + 2);  // detours over groups 2 and 3
   EXPECT_EQ(links->switch_hops(0, 4), 2);
   expect_well_formed(*links, 40);
 }
 
-// Way 0 is what a minimal route takes, and detours take two bundles, or two cables of the group.
+// Path 0 is the minimal route; a detour takes two bundles, or two cables inside the group.
 TEST(Dragonfly, AdaptiveRoutesOnRandomForms) {
   for (int i = 0; i < 60; ++i) {
     RandomStream random(3, RandomPurpose::test, i);
@@ -225,7 +227,7 @@ TEST(Dragonfly, WhatIsNoDragonfly) {
   EXPECT_EQ(fabric_message(cluster), "a dragonfly needs 'routers_per_group' of at least 1");
 }
 
-// Of one group neither bundles nor, of one router, cables are asked for.
+// A single group needs no bandwidth of bundles, and a single router needs none of local cables.
 TEST(Dragonfly, SmallestForms) {
   Cluster cluster = dragonfly(4, 4, 1);
   cluster.fabric.local_Bps = {};

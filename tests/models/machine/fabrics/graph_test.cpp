@@ -12,7 +12,7 @@ std::string node(int number) {
   return fmt::format("node {}", number);
 }
 
-// A fat tree of switches with k ports (Al-Fares et al. 2008): k pods of k/2 edge and k/2
+// Builds a fat tree of switches with k ports (Al-Fares et al. 2008): k pods of k/2 edge and k/2
 // aggregation switches, k^2/4 core switches, k^3/4 nodes.
 Cluster fat_tree(int k, Routing routing = Routing::ecmp) {
   const int half = k / 2;
@@ -40,7 +40,7 @@ TEST(GraphFabric, WaysOfAFatTree) {
     const int half = k / 2;
     const auto links = make_graph_links(fat_tree(k));
     EXPECT_EQ(links->count(), 2 * 3 * k * half * half);
-    // One under the same switch, k/2 within a pod, (k/2)^2 between pods.
+    // There is one path under the same switch, k/2 within a pod, (k/2)^2 between pods.
     EXPECT_EQ(links->paths(0, 1), 1);
     EXPECT_EQ(links->paths(0, half), half);
     EXPECT_EQ(links->paths(0, half * half), half * half);
@@ -64,7 +64,7 @@ TEST(GraphFabric, RoutesByHand) {
   }
 }
 
-// Nodes of a ring pass bytes on.
+// In a ring without switches the nodes forward bytes.
 TEST(GraphFabric, NodesWithoutSwitches) {
   Cluster cluster = cluster_of(Topology::graph, 5);
   for (int i = 0; i < 5; ++i) cluster.fabric.edges.push_back({node(i), node((i + 1) % 5), 10});
@@ -125,7 +125,7 @@ TEST(GraphFabric, AFailedCableIsAvoided) {
             "unknown link 'edge 0.0 to nod 0'; did you mean 'edge 0.0 to node 0'?");
 }
 
-// The search that goes around faults and the tables of the edge list find ways of equal length.
+// The search around faults and the tables of the edge list find paths of equal length.
 TEST(GraphFabric, AgreesWithAPlainSearchOnRandomGraphs) {
   RandomStream random(3, RandomPurpose::test, 0);
   for (int trial = 0; trial < 20; ++trial) {
@@ -181,10 +181,10 @@ TEST(GraphFabric, WhatIsNoEdgeListOfTheCluster) {
             "'node one' cannot be an end of a cable; write 'node 3', 'node 3 nic 0' or the name of "
             "a switch");
   cluster.fabric.edges.back() = {"a", "a", 10};
-  EXPECT_EQ(fabric_message(cluster), "a cable from 'a' to 'a'");
+  EXPECT_EQ(fabric_message(cluster), "a cable joins 'a' to itself; name another end");
 }
 
-// Under spray every way carries its part: two spines double what one would.
+// Spraying uses all paths: two spines carry twice as much as one.
 TEST(GraphFabric, SprayedPacketsTakeAllWays) {
   const Cluster cluster = fat_tree(4, Routing::spray);
   const LinkTable links(cluster);
@@ -201,7 +201,7 @@ TEST(GraphFabric, SprayedPacketsTakeAllWays) {
   EXPECT_EQ(chooser.choose(0, 1, 1).size(), 1U);
 }
 
-// Of 1,024 nodes on 64 leaves and 16 spines only the leaves and spines are searched.
+// With 1,024 nodes on 64 leaves and 16 spines, only the leaves and spines are searched.
 TEST(GraphFabric, ManyNodesOnFewSwitches) {
   Cluster cluster = cluster_of(Topology::graph, 1024);
   for (int i = 0; i < 1024; ++i) {

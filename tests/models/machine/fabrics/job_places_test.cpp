@@ -79,10 +79,10 @@ TEST(JobPlaces, NobodySharesANodeAndAllHaveTheirs) {
       EXPECT_EQ(places.back(), stated.back());
     }
     if (i % 2 == 1 && placement != JobPlacement::spread) {
-      EXPECT_EQ(*taken.rbegin(), wanted - 1);  // the first nodes are taken
+      EXPECT_EQ(*taken.rbegin(), wanted - 1);  // only the first nodes are taken
     }
     if (placement != JobPlacement::spread || i % 2 == 0) continue;
-    // Of the first job no part that has nodes left has two fewer than another.
+    // Free parts have at most one node of the first job fewer than any other part.
     const Places parts = fabric_parts(cluster);
     const auto in = [&](const std::vector<int>& part) {
       return std::ranges::count_if(

@@ -18,7 +18,7 @@ Cluster three_sites() {
 TEST(Sites, RoutesByHand) {
   const auto links = make_site_links(three_sites());
   EXPECT_EQ(links->count(), 6);
-  EXPECT_EQ(names_of_route(*links, 0, 5), Names{});  // nodes 0 and 2
+  EXPECT_EQ(names_of_route(*links, 0, 5), Names{});  // nodes 0 and 2, one site
   EXPECT_EQ(names_of_route(*links, 5, 6), (Names{"site-up north", "site-down south"}));
   EXPECT_EQ(names_of_route(*links, 11, 7), (Names{"site-up west", "site-down south"}));
   EXPECT_EQ(links->switch_hops(0, 5), 1);
@@ -66,7 +66,7 @@ TEST(Sites, WhatIsNotAListOfSites) {
             "more than one site needs 'wan', the bandwidth of a site's access to the others");
 }
 
-// One site is a fat tree of full bisection.
+// A single site is a fat tree with full bisection bandwidth.
 TEST(Sites, OneSiteNeedsNoOther) {
   Cluster cluster = cluster_of(Topology::sites, 4);
   cluster.fabric.sites = {{"only", 4, 0, Transport::infiniband}};

@@ -17,7 +17,7 @@ Cluster torus(std::vector<int> dimensions, Routing routing = Routing::spray) {
   return cluster;
 }
 
-// The same torus as a list of cables.
+// The same torus, described by a list of cables.
 Cluster torus_as_graph(const std::vector<int>& dimensions) {
   Cluster cluster = torus(dimensions);
   cluster.fabric.topology = Topology::graph;
@@ -35,7 +35,7 @@ Cluster torus_as_graph(const std::vector<int>& dimensions) {
   return cluster;
 }
 
-// The last dimension, if a data-centre network is stated.
+// Slices form the last dimension if the bandwidth of a data-centre network is stated.
 TEST(Torus, SlicesAreItsLastDimension) {
   FabricSpec fabric = torus({4, 3, 2}).fabric;
   EXPECT_EQ(slices_of(fabric), 1);
@@ -60,7 +60,7 @@ TEST(Torus, RoutesByHand) {
   EXPECT_EQ(names_of_route(*links, 1, 8), (Names{"torus 1 -x", "torus 0 -y"}));
   EXPECT_EQ(links->switch_hops(1, 8), 2);
   EXPECT_EQ(links->paths(0, 5), 1);
-  EXPECT_EQ(links->capacity(0), 10);  // of a NIC
+  EXPECT_EQ(links->capacity(0), 10);  // a NIC's bandwidth
 }
 
 TEST(Torus, StatedBandwidthOfACable) {
@@ -72,7 +72,7 @@ TEST(Torus, StatedBandwidthOfACable) {
   EXPECT_EQ(links->capacity(link_called(*links, "torus 2 -y")), 7 * 0.25);
 }
 
-// Two nodes in a row are both neighbours of each other: one cable, not two.
+// In a dimension of size 2 one cable joins the two nodes, instead of two cables.
 TEST(Torus, ShortDimensions) {
   const auto links = make_torus_links(torus({2, 1, 3}));
   EXPECT_EQ(links->count(), 6 * 3);
@@ -91,8 +91,8 @@ TEST(Torus, EveryOrderOfTheDimensionsIsAWay) {
   expect_well_formed(*links, 64);
 }
 
-// All to all in a dimension of odd size k: the distances from a node sum to (k^2 - 1) / 4, shared
-// by two directions and k cables, for n sources and the n / k targets at each distance.
+// In an all-to-all along a dimension of odd size k, the distances from a node sum to (k^2 - 1) / 4.
+// They load two directions and k cables, for n sources and n / k targets at each distance.
 TEST(Torus, UniformTrafficLoadsAllCablesOfADimensionAlike) {
   const auto links = make_torus_links(torus({5, 3, 7}));
   const std::vector<int> load = uniform_load(*links, 105);
@@ -102,7 +102,7 @@ TEST(Torus, UniformTrafficLoadsAllCablesOfADimensionAlike) {
   }
 }
 
-// Two cuts of a ring part it: 2 n / k cables of each direction, 2 n / k times their bandwidth.
+// Cutting a ring in two places bisects it: 2 n / k cables are cut, in each direction.
 TEST(Torus, Bisection) {
   for (const std::vector<int>& sizes : {std::vector{8, 4, 4}, std::vector{6, 5}}) {
     const Cluster cluster = torus(sizes);
@@ -141,7 +141,7 @@ TEST(Torus, RandomSizesAgreeWithASearchOfTheExplicitGraph) {
         const size_t hops = route_of(*graph, from, to).size();
         EXPECT_EQ(links->switch_hops(from, to), static_cast<int>(hops));
         EXPECT_EQ(route_of(*links, from, to).size(), hops);
-        // As far from any other place: a torus looks the same from everywhere.
+        // Distances are symmetric: a torus looks the same from every node.
         EXPECT_EQ(links->switch_hops(to, from), static_cast<int>(hops));
       }
     }
@@ -153,13 +153,13 @@ TEST(Torus, AFailedCableIsAvoided) {
   Cluster cluster = torus({4, 3});
   cluster.fabric.faults = {{"torus 0 +x", 0}};
   const auto links = make_torus_links(cluster);
-  // The other order of the dimensions.
+  // The other order of dimensions avoids the fault.
   EXPECT_EQ(names_of_route(*links, 0, 5), (Names{"torus 0 +y", "torus 4 +x"}));
-  // The only order is cut: a way around it.
+  // Within one dimension there is only one order, so that the route goes around the fault.
   EXPECT_EQ(route_of(*links, 0, 1).size(), 3U);
   EXPECT_EQ(links->switch_hops(0, 1), 3);
   EXPECT_EQ(names_of_route(*links, 1, 0), (Names{"torus 1 -x"}));
-  expect_well_formed(*links, 12);  // no route has a link without capacity
+  expect_well_formed(*links, 12);  // checks that no route uses the failed cable
 
   cluster.fabric.routing = Routing::ecmp;
   EXPECT_EQ(make_torus_links(cluster)->paths(0, 5), 1);
@@ -188,8 +188,8 @@ TEST(Torus, OfAHundredThousandGpus) {
   const auto links = make_torus_links(cluster);
   EXPECT_EQ(cluster.gpus(), 131072);
   EXPECT_EQ(links->count(), 6 * 16384);
-  EXPECT_EQ(links->switch_hops(0, 8 * 16383), 3);  // one step back in each dimension
-  EXPECT_EQ(route_of(*links, 0, 8 * (16 + 32 * 16 + 1024 * 8)).size(), 40U);  // the diameter
+  EXPECT_EQ(links->switch_hops(0, 8 * 16383), 3);  // one hop in each dimension, by wrap-around
+  EXPECT_EQ(route_of(*links, 0, 8 * (16 + 32 * 16 + 1024 * 8)).size(), 40U);  // a farthest node
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ Parameter exactly(double value) {
   return {value, value, value, Origin::assumed, "test"};
 }
 
-// Pods of two nodes with four GPUs on two NICs (GPUs 0, 1 on NIC 0).
+// Pods have two nodes, and a node has four GPUs on two NICs (GPUs 0, 1 on NIC 0).
 Cluster cluster_of(int nodes, Topology topology) {
   Cluster cluster;
   cluster.nodes = nodes;
@@ -43,9 +43,10 @@ TEST(Links, RoutesInARailFabric) {
   const LinkTable links(cluster_of(5, Topology::rail_fat_tree));
   EXPECT_EQ(route(links, 3, 3), Names{});
   EXPECT_EQ(route(links, 1, 3), (Names{"nvlink-out 1", "nvlink-in 3"}));
-  // GPU 2 of node 0 and GPU 7 = GPU 3 of node 1 share rail 1 of pod 0.
+  // GPU 2 of node 0 and GPU 7, which is GPU 3 of node 1, share rail 1 of pod 0.
   EXPECT_EQ(route(links, 2, 7), (Names{"nic-out 1", "nic-in 3"}));
-  // Rail 0 to rail 1 of the same pod goes above it, as does another pod.
+  // A route from rail 0 to rail 1 of the same pod crosses the level above, as does one to another
+  // pod.
   EXPECT_EQ(route(links, 0, 7),
             (Names{"nic-out 0", "pod-up 0 rail 0", "pod-down 0 rail 1", "nic-in 3"}));
   EXPECT_EQ(route(links, 0, 16),
@@ -71,9 +72,11 @@ TEST(Links, CapacitiesFollowTheCluster) {
     EXPECT_TRUE(capacity.emplace(links.name(link), links.capacity(link)).second)
         << links.name(link);
   }
-  // 20 GPUs x 6, 10 NICs x 2, 5 nodes x 5, 6 uplinks x 2, 2 of the storage.
+  // Links are counted as 20 GPUs x 6, 10 NICs x 2, 5 nodes x 5, 6 uplinks x 2, and 2 of the
+  // storage.
   EXPECT_EQ(capacity.size(), 120u + 20 + 25 + 12 + 2);
-  // A rail's uplink: one NIC of each node of the pod over 4; the last pod has one node only.
+  // A rail's uplink carries one NIC's bandwidth per node of the pod, divided by 4; the last pod has
+  // one node only.
   EXPECT_EQ(capacity.at("pod-up 0 rail 1"), 5);
   EXPECT_EQ(capacity.at("pod-down 2 rail 0"), 2.5);
   EXPECT_EQ(capacity.at("nic-in 9"), 5);
@@ -107,7 +110,7 @@ TEST(Links, ResourcesOfAGpu) {
 
 TEST(Links, ANicHangsBelowThePcieLinkThatIsWideEnough) {
   Cluster cluster = cluster_of(5, Topology::rail_fat_tree);
-  cluster.node.pcie_Bps = exactly(5);  // two GPUs share a NIC of 10
+  cluster.node.pcie_Bps = exactly(5);  // two such GPUs share a NIC of 10
   EXPECT_EQ(route(LinkTable(cluster, true), 2, 7),
             (Names{"nic-out 1", "pcie-out 2", "pcie-in 7", "nic-in 3"}));
   EXPECT_EQ(route(LinkTable(cluster, true), 1, 3), (Names{"nvlink-out 1", "nvlink-in 3"}));
@@ -120,7 +123,7 @@ TEST(Links, RailsThatNothingJoinsAreChangedInTheNode) {
   Cluster cluster = cluster_of(5, Topology::rail_only);
   const LinkTable links(cluster);
   EXPECT_EQ(route(links, 2, 7), (Names{"nic-out 1", "nic-in 3"}));
-  // To rail 1 over GPU 3, which stands where the receiver stands in its node.
+  // The route to rail 1 goes over GPU 3, which has the receiver's index in the sender's node.
   EXPECT_EQ(route(links, 0, 7), (Names{"nic-out 1", "nvlink-out 0", "nvlink-in 3", "nic-in 3"}));
   EXPECT_EQ(route(links, 0, 18), (Names{"nic-out 1", "nvlink-out 0", "nvlink-in 2",
                                         "pod-up 0 rail 1", "pod-down 2 rail 1", "nic-in 9"}));
@@ -128,8 +131,8 @@ TEST(Links, RailsThatNothingJoinsAreChangedInTheNode) {
   EXPECT_EQ(links.switch_hops(0, 18), 3);
 }
 
-// 13 nodes: pods of 6, 6, 1 in leaves of 4 and 2; NIC bandwidth halves at the leaf and again at the
-// pod.
+// 13 nodes form pods of 6, 6 and 1, in leaves of 4 and 2. Uplinks of a leaf carry half of the NICs'
+// bandwidth, those of a pod half of that.
 Cluster clos() {
   Cluster cluster = cluster_of(13, Topology::clos);
   cluster.fabric.nodes_per_pod = 6;
@@ -188,7 +191,7 @@ TEST(Links, EveryWayHasItsSpine) {
       for (int src = 0; src < 52; src += 3) {
         for (int dst = 0; dst < 52; ++dst) {
           if (src / 4 == dst / 4) continue;
-          std::map<LinkId, int> tops;  // the highest link up and down of each way
+          std::map<LinkId, int> tops;  // how many paths have it on top
           const int paths = links.paths(src, dst);
           for (int path = 0; path < paths; ++path) {
             std::vector<LinkId> ids;
@@ -211,7 +214,7 @@ TEST(Links, WaysByHand) {
   Cluster cluster = cluster_of(5, Topology::rail_fat_tree);
   cluster.fabric.routing = Routing::ecmp;
   cluster.fabric.pod_oversubscription = 1;
-  const LinkTable links(cluster);  // two NICs on a rail of a pod: two uplinks; one of the last pod
+  const LinkTable links(cluster);  // two uplinks per rail of a full pod, one in the last pod
   EXPECT_EQ(links.paths(0, 8), 2);
   EXPECT_EQ(links.paths(0, 16), 1);
   EXPECT_EQ(links.paths(0, 4), 1);
@@ -273,7 +276,8 @@ TEST(Links, NicsFailAndDifferToo) {
   EXPECT_NEAR(full, 4500, 200);  // the upper half of the log-normal
 }
 
-// Every link of these words keeps what others leave of it, on top of what faults leave.
+// Every link whose name begins with these words keeps the bandwidth that other jobs leave, after
+// faults.
 TEST(Links, OthersTakeTheirShare) {
   Cluster cluster = cluster_of(24, Topology::rail_fat_tree);
   const LinkTable whole(cluster);
@@ -286,7 +290,7 @@ TEST(Links, OthersTakeTheirShare) {
     const std::string name = links.name(link);
     if (name.starts_with("storage-")) continue;
     double left = name.starts_with("pod-up ") ? 0.5 : 1;
-    if (name.starts_with("pod-up 1 ")) left *= 0.8;  // but not of pods 10 and 11
+    if (name.starts_with("pod-up 1 ")) left *= 0.8;  // pods 10 and 11 differ
     if (name == "pod-up 1 rail 1") left *= 0.1;
     if (name == "nic-in 3") left = 0.75;
     EXPECT_NEAR(links.capacity(link), left * whole.capacity(link), 1e-6) << name;
@@ -307,11 +311,11 @@ TEST(Links, WithoutNvlinkTheHostBridgeJoinsTheGpus) {
   const LinkTable links(cluster);
   EXPECT_EQ(route(links, 5, 7), (Names{"pcie-out 5", "host-bridge 1", "pcie-in 7"}));
   EXPECT_EQ(capacity_of(links, "host-bridge 4"), 12);
-  // The NIC is wider than the PCIe links and hangs below them all the same.
+  // The NIC's traffic crosses the GPUs' PCIe links although the NIC is faster than they are.
   EXPECT_EQ(route(links, 0, 7), (Names{"nic-out 0", "pcie-out 0", "pcie-in 7", "nic-in 3"}));
 }
 
-// A root port passes both directions, what goes to a peer, to the host and to a NIC.
+// A root port carries both directions of all traffic to peers, to the host and to a NIC.
 TEST(Links, ARootPortIsCrossedBothWays) {
   Cluster cluster = cluster_of(5, Topology::fat_tree);
   cluster.node.gpu_path = GpuPath::pcie;

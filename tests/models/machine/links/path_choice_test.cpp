@@ -1,5 +1,5 @@
-// Who picks among equal ways: what each routing promises, on random traffic over trees of two and
-// three levels.
+// Each routing must choose among equal paths as it promises, on random traffic over trees of two
+// and three levels.
 #include "models/machine/links/path_choice.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,8 @@
 namespace windtunnel {
 namespace {
 
-// Parts of `flows` equal transfers from a NIC to a leaf that reach the load of ideal spraying.
+// The number of parts into which each of `flows` equal transfers from a NIC to a leaf must be split
+// to load links as evenly as ideal spraying.
 int fewest_parts(int flows, int paths) {
   return paths / std::gcd(flows, paths);
 }
@@ -27,7 +28,7 @@ struct Transfer {
   int to = 0;
 };
 
-// Nodes of one GPU and NIC.
+// Nodes have one GPU and one NIC.
 Cluster tree_of(int nodes, int nodes_per_pod, int uplinks) {
   Cluster cluster;
   cluster.nodes = nodes;
@@ -40,7 +41,7 @@ Cluster tree_of(int nodes, int nodes_per_pod, int uplinks) {
   return cluster;
 }
 
-// Four leaves of `leaf` nodes in two pods.
+// A Clos network with four leaves of `leaf` nodes in two pods.
 Cluster clos_of(int leaf) {
   Cluster cluster = tree_of(4 * leaf, 2 * leaf, 0);
   cluster.fabric.topology = Topology::clos;
@@ -55,8 +56,8 @@ Cluster with(Cluster cluster, Routing routing, int parts = 1, std::uint64_t seed
   return cluster;
 }
 
-// Of one unit of bytes per transfer: the time of the busiest link of the fabric, and the largest
-// share that goes the first way, on a dragonfly the minimal one.
+// The load of transfers of one unit each. `busiest_s` is the time of the fabric's busiest link,
+// `minimal` the largest share that takes the first path, which is the minimal one on a dragonfly.
 struct RoutedLoad {
   double busiest_s = 0;
   double minimal = 0;
@@ -109,7 +110,7 @@ std::vector<Transfer> permutation(int nodes, RandomStream& random) {
   return order;
 }
 
-// Every node to every other one.
+// Every node sends to every other node.
 std::vector<Transfer> all_pairs(int nodes) {
   std::vector<Transfer> transfers;
   for (int from = 0; from < nodes; ++from) {
@@ -121,7 +122,8 @@ std::vector<Transfer> all_pairs(int nodes) {
 }
 
 TEST(PathChoice, SplittingReachesSprayingOnPermutations) {
-  // Addanki et al. 2024: as many parts as ways; hashing whole connections cannot.
+  // Addanki et al. 2024: splitting into as many parts as paths suffices, hashing whole connections
+  // does not.
   int collided = 0;
   int trials = 0;
   for (const Cluster& cluster : {tree_of(32, 8, 8), tree_of(24, 6, 3), clos_of(4), clos_of(8)}) {
@@ -144,8 +146,9 @@ TEST(PathChoice, SplittingReachesSprayingOnPermutations) {
 }
 
 TEST(PathChoice, TheFewestPartsAreEnough) {
-  // n transfers of a NIC to a leaf in ways / gcd(n, ways) parts: every link as under spraying,
-  // whatever the order. 4 on 6 ways: 3 parts; 6 on 4: 2; 8 on 4: whole connections.
+  // n transfers of a NIC to a leaf, in paths / gcd(n, paths) parts each, load every link as
+  // spraying does, in any order. 4 transfers on 6 paths need 3 parts, 6 on 4 need 2, and 8 on 4
+  // need none.
   EXPECT_EQ(fewest_parts(4, 6), 3);
   EXPECT_EQ(fewest_parts(6, 4), 2);
   EXPECT_EQ(fewest_parts(8, 4), 1);
@@ -165,7 +168,7 @@ TEST(PathChoice, TheFewestPartsAreEnough) {
     }
   }
   EXPECT_GT(too_few, 10);
-  // Three levels: 8 transfers to a leaf over 8 leaf uplinks, or over 16 cores.
+  // In a three-level tree, 8 transfers to a leaf share 8 leaf uplinks, or 16 core switches.
   const Cluster clos = clos_of(8);
   RandomStream random(1, RandomPurpose::test, 22);
   const std::vector<Transfer> transfers = shuffled(all_pairs(clos.nodes), random);
@@ -175,7 +178,8 @@ TEST(PathChoice, TheFewestPartsAreEnough) {
 }
 
 TEST(PathChoice, NicsOfALeafTakeTurns) {
-  // Every node to its twin in the next leaf, whole connections: no two on one link.
+  // Every node sends an unsplit transfer to the same node of the next leaf, and no two share a
+  // link.
   const Cluster cluster = with(tree_of(32, 8, 8), Routing::split_single_path, 1);
   std::vector<Transfer> transfers;
   for (int node = 0; node < 32; ++node) transfers.push_back({node, (node + 8) % 32});
@@ -183,8 +187,9 @@ TEST(PathChoice, NicsOfALeafTakeTurns) {
 }
 
 TEST(PathChoice, APlanAvoidsCollisions) {
-  // As many connections per leaf as uplinks. Neighbours: the plan has none on another's link.
-  // Permutations: greedy, so that at most two meet where hashing lets three and more.
+  // A leaf has as many connections as uplinks. Between neighbouring leaves the plan puts no two on
+  // one link. For permutations it is greedy: at most two share a link, where hashing puts three and
+  // more on one.
   const Cluster cluster = tree_of(32, 8, 8);
   std::vector<Transfer> neighbours;
   for (int node = 0; node < 32; ++node) neighbours.push_back({node, (node + 8) % 32});
@@ -202,7 +207,7 @@ TEST(PathChoice, APlanAvoidsCollisions) {
   EXPECT_GT(ecmp_s, 1.3 * planned_s);
 }
 
-// Nodes of one GPU and NIC on routers of a node each.
+// Nodes have one GPU and one NIC, and each has its router.
 Cluster dragonfly_of(int groups, int routers, Routing routing) {
   Cluster cluster = tree_of(groups * routers, 0, 0);
   cluster.fabric.topology = Topology::dragonfly;
@@ -216,17 +221,18 @@ Cluster dragonfly_of(int groups, int routers, Routing routing) {
 
 TEST(PathChoice, AdaptiveRoutesSpreadALoneTransferAndKeepEvenTrafficMinimal) {
   const Cluster adaptive = dragonfly_of(1, 9, Routing::adaptive);
-  // One direct way and seven detours, in 64ths.
+  // One direct path and seven detours share the bytes, in parts of 1/64.
   EXPECT_NEAR(routed_load(adaptive, {{0, 5}}).busiest_s, 0.1 / 8, 1e-12);
   EXPECT_NEAR(routed_load(adaptive, {{0, 5}}).minimal, 1.0 / 8, 1e-12);
-  // Every cable has as much to do: a detour would take two where one is enough.
+  // All cables are equally loaded, so that a detour, which takes two cables, would only add load.
   const RoutedLoad even = routed_load(adaptive, all_pairs(9));
   EXPECT_EQ(even.minimal, 1);
   EXPECT_NEAR(even.busiest_s, 0.1, 1e-12);
 }
 
-// The adversary of Kim et al. 2008: every group sends all to the next one. Minimal routes have one
-// bundle for it; with detours over all others nearly half of what leaves a group is of use.
+// In the adversarial pattern of Kim et al. 2008 every group sends everything to the next group.
+// Minimal routes use a single bundle; with detours over all other groups nearly half of a group's
+// bundles carry useful traffic.
 TEST(PathChoice, AdaptiveRoutesHalveWhatAnAdversaryLeaves) {
   std::vector<Transfer> transfers;
   for (int group = 0; group < 9; ++group) {
@@ -277,7 +283,8 @@ TEST(PathChoice, HashesAreFixedAndEven) {
       same += other.choose(from, to, 1).front().path == path;
     }
   }
-  // 1,024 draws: 128 expected per way and as many equal under two seeds, deviation 10.6.
+  // 1,024 draws give 128 per path, and 128 equal choices under two seeds; the standard deviation is
+  // 10.6.
   for (const int of_way : count) EXPECT_NEAR(of_way, 128, 5 * 10.6);
   EXPECT_NEAR(same, 128, 5 * 10.6);
   for (int to = 63; to >= 32; --to) {

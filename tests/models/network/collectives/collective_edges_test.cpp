@@ -1,5 +1,5 @@
-// Random collectives on random fabrics: the two forms agree on an idle network, and neither beats
-// what the fabric can carry.
+// Random collectives on random fabrics: closed form and flows agree on an idle network, and neither
+// is faster than the fabric's cuts allow.
 #include "models/network/collectives/collective_edges.hpp"
 
 #include <fmt/format.h>
@@ -42,7 +42,7 @@ void set_fabric(RandomStream& random, Cluster& cluster) {
   fabric.hop_latency_s = parameter(3e-7);
   switch (random.below(6)) {
     case 0:
-      return;  // one pod
+      return;  // a single pod
     case 1:
     case 2:
       fabric.topology = random.below(2) == 0 ? Topology::rail_fat_tree : Topology::fat_tree;
@@ -100,7 +100,8 @@ Case random_case(std::uint64_t index) {
   if (made.gpus.size() == 1) made.gpus = strided(8, 1);
   const GroupShape shape = group_shape(made.gpus, made.cluster);
   made.kind = static_cast<CollectiveKind>(random.below(static_cast<int>(K::send_recv) + 1));
-  // There the root's link is shared by flows of two speeds, which leave it idle for a while.
+  // Over PCIe, flows of two speeds share the root's link and leave it idle for a while, which the
+  // closed form does not know.
   if (made.kind == K::gather) made.cluster.node.gpu_path = GpuPath::nvlink;
   std::vector<CollectiveAlgorithm> candidates = {A::automatic};
   for (const CollectiveAlgorithm algorithm : algorithms_of(made.kind)) {
@@ -117,7 +118,7 @@ Case random_case(std::uint64_t index) {
   return made;
 }
 
-// Of a torus and all of its nodes.
+// The collective runs on all nodes of a torus.
 Case torus_case(std::uint64_t index) {
   RandomStream random(2, RandomPurpose::test, index);
   const std::vector<int> sizes = {pick(random, {2, 3, 4, 5}), pick(random, {1, 2, 4}),
@@ -162,7 +163,7 @@ TEST(CollectiveForms, AgreeOnAnIdleNetwork) {
     EXPECT_EQ(flows.algorithm, closed.algorithm);
     const double flows_s = fluid_time(flows, made.gpus, made.cluster);
     EXPECT_NEAR(closed.seconds / flows_s, 1, 0.1) << text_of(made, closed.algorithm);
-    // And what the formula says of the busiest link is what the edges put on it.
+    // The formula's busiest link carries what the edges put on it.
     const LinkTable links(made.cluster, !flows.demands.empty());
     const double busiest_s = busiest_link_s(flows.edges, made.gpus, links);
     EXPECT_LE(busiest_s, closed.transfer_s * 1.1) << text_of(made, closed.algorithm);
@@ -176,13 +177,13 @@ TEST(CollectiveForms, AgreeOnAnIdleNetwork) {
   for (int k = 0; k <= static_cast<int>(K::send_recv); ++k) {
     rows += algorithms_of(static_cast<CollectiveKind>(k)).size();
   }
-  EXPECT_EQ(met.size(), rows);  // every algorithm of every kind
+  EXPECT_EQ(met.size(), rows);  // all algorithms of all kinds
   EXPECT_GT(exact, 50);
 }
 
-// --- no result beats a cut ----------------------------------------------------------------------
+// --- no result is faster than a cut allows ------------------------------------------------------
 
-// Bytes that must leave the members of `inside` for the others, whatever the algorithm; the first
+// Bytes that must leave the members of `inside` for the others under any algorithm; the first
 // member is the root.
 double must_leave(const Case& made, const std::vector<bool>& inside) {
   const auto n = static_cast<double>(inside.size());
@@ -191,7 +192,7 @@ double must_leave(const Case& made, const std::vector<bool>& inside) {
   switch (made.kind) {
     case K::all_reduce:
       return made.bytes;
-    case K::reduce_scatter:  // the others' parts of the result need what is here
+    case K::reduce_scatter:  // the others need its partial sums
       return made.bytes * out / n;
     case K::all_gather:
       return made.bytes * in / n;
@@ -214,7 +215,7 @@ double must_leave(const Case& made, const std::vector<bool>& inside) {
   return 0;
 }
 
-// Sum of the capacities of the links with these beginnings of names.
+// Sums the capacities of links whose names begin with one of `starts`.
 double capacity_of(const LinkTable& links, const std::vector<std::string>& starts) {
   double capacity = 0;
   for (LinkId link = 0; link < links.count(); ++link) {
@@ -228,7 +229,8 @@ double capacity_of(const LinkTable& links, const std::vector<std::string>& start
   return capacity;
 }
 
-// Some members, those of some nodes or of a rail, and what they can send to the others together.
+// A subset of the members, such as those of some nodes or of a rail, and the bandwidth from it to
+// the others.
 struct Cut {
   std::vector<bool> inside;
   double capacity_Bps = 0;
@@ -239,7 +241,8 @@ std::vector<Cut> cuts_of(const Case& made) {
   const int nodes = made.cluster.nodes;
   const int nics = made.cluster.node.nics;
   std::vector<Cut> cuts;
-  // From `first` on; through their NICs, or links that are fewer.
+  // Adds the cut around `count` nodes from `first` on; its bandwidth is that of their NICs, or of
+  // other links if these carry less.
   const auto add = [&](int first, int count, double less_Bps) {
     Cut cut;
     for (const int gpu : made.gpus) {
@@ -276,7 +279,7 @@ std::vector<Cut> cuts_of(const Case& made) {
       add(leaf * fabric.nodes_per_leaf, fabric.nodes_per_leaf, up_Bps);
     }
   }
-  // Nothing joins the rails but what is inside the nodes.
+  // In a rail-only fabric, rails are connected only inside nodes.
   if (!joined && made.cluster.node.gpu_path == GpuPath::nvlink) {
     Cut rail;
     std::vector<std::string> ports;
@@ -310,7 +313,7 @@ TEST(CollectiveForms, NeitherBeatsACutOfTheFabric) {
       if (least_s > 0.5 * flows_s) ++bound;
     }
   }
-  EXPECT_GT(bound, 100);  // the bound is near enough to be felt
+  EXPECT_GT(bound, 100);  // the bound is close often enough
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// How far measured collectives may lie from the law: noise by size and place, slow nodes, the time
-// that one process needs to launch.
+// How far measured collectives may be from the law: noise by size and place, slow nodes, and the
+// time that one process needs to launch.
 #include "models/network/collectives/collective_interval.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ TEST(CollectiveInterval, NoiseIsOfTheSize) {
   EXPECT_EQ(collective_noise(law, node, 2, kLargeCollective_bytes - 1, false).source, "small");
 }
 
-// A network has no part in what stays inside of a node, unless the law was fitted there.
+// Noise of the network does not affect collectives inside a node, unless the law was fitted there.
 TEST(CollectiveInterval, InsideANodeLessIsUnknown) {
   const InterconnectLaw law = law_of(0.9, 0.9);
   NodeSpec node;

@@ -21,7 +21,7 @@ using K = CollectiveKind;
 using A = CollectiveAlgorithm;
 using P = Protocol;
 
-// Every factor another one, so that each term shows which it has.
+// All factors differ, so that each term shows which of them it contains.
 Calibration with_law() {
   Calibration calibration = make_calibration();
   InterconnectLaw& law = calibration.network;
@@ -87,11 +87,12 @@ void expect_terms(const LawTerms& terms, double launch_us, double node_us, doubl
   EXPECT_EQ(terms.slowdown, 1);
 }
 
-// NCCL's microseconds (tuning.cc) times the law's factors.
+// Expected values are the microseconds of NCCL's tuning.cc times the law's factors.
 TEST(CollectiveLaw, RingsByHand) {
   Terms terms;
   const auto all_reduce = K::all_reduce;
-  // Of four edges between four nodes the last part takes all, where the steps count three.
+  // A ring of four nodes has four edges, but only three steps cross nodes; the last part crosses
+  // all four.
   const double edges = 4. / 3;
   expect_terms(terms.of(all_reduce, A::ring, P::ll), 2 * 6.6, 3 * 0.6, edges * 1.5 * 2.7, 0.8 * 0.4,
                0.9 * 0.3, 0.75);
@@ -101,7 +102,7 @@ TEST(CollectiveLaw, RingsByHand) {
                0.9, 0.75);
   expect_terms(terms.of(K::all_gather, A::ring, P::simple), 2 * 8.4, 1.4 * 3 * 3.4,
                1.4 * edges * 1.75 * 14, 0.8, 0.9, 0.75);
-  // What is not in NCCL's table counts as a ring.
+  // Algorithms that NCCL's table lacks count as rings.
   for (const auto other : {A::hierarchical, A::hfreduce, A::halving_doubling}) {
     expect_terms(terms.of(all_reduce, other, P::simple), 2 * 8.4, 3 * 3.4, 1.75 * 14, 0.8, 0.9,
                  0.75);
@@ -109,7 +110,7 @@ TEST(CollectiveLaw, RingsByHand) {
   terms.cluster.node.gpu_path = GpuPath::pcie;
   expect_terms(terms.of(all_reduce, A::ring, P::ll), 2 * 6.6, 3 * 1, edges * 1.5 * 2.7, 0.8 * 0.4,
                0.9 * 0.3, 0.75);
-  // A GPU alone in its node waits for the wire as a tree does.
+  // A GPU that is alone in its node waits for the network as in a tree.
   terms.gpus = strided(4, 8);
   expect_terms(terms.of(all_reduce, A::ring, P::ll), 2 * 6.6, 3 * 1, 1.5 * 5, 0.8 * 0.4, 0.9 * 0.3,
                0.75);
@@ -123,8 +124,8 @@ TEST(CollectiveLaw, TreesPassAChunkOn) {
                step_us + 1e6 * 1e6 / node_Bps, 0.8, 0.9 * 0.6, 0.71);
   expect_terms(terms.of(K::all_reduce, A::tree, P::simple, 1000), 2 * 8.4, 3 * 4,
                step_us + 1e6 * 1000 / node_Bps, 0.8, 0.9 * 0.6, 0.71);
-  // Of lines a sixteenth, inside nodes too; two nodes away and back, one of four steps is in the
-  // transfer.
+  // LL sends chunks of one sixteenth, also inside nodes. Two nodes up and down are four steps, one
+  // of which is in the transfer time.
   const double ll_Bps = 450e9 * 0.8 * 0.4;
   const double net_ll_Bps = 8 * kNic_Bps * 0.9 * 0.6 * 0.3;
   for (const double bytes : {1000., 1e9}) {
@@ -133,7 +134,7 @@ TEST(CollectiveLaw, TreesPassAChunkOn) {
                  3 * 0.6 + 1e6 * chunk / ll_Bps, 1.5 * 1.1 * 5 + 1e6 * 0.75 * chunk / net_ll_Bps,
                  0.8 * 0.4, 0.9 * 0.6 * 0.3, 0.71);
   }
-  // Of LL128 up to a quarter.
+  // LL128 sends chunks of up to one quarter.
   for (const double bytes : {1e6, 2.4e6, 1e9}) {
     const double enough = 16 * (1 + 2 + 0.1 * 8) / 8;
     const double chunk = std::clamp(bytes / (enough * std::sqrt(2)), 1e6 / 16, 1e6 / 4);
@@ -142,7 +143,7 @@ TEST(CollectiveLaw, TreesPassAChunkOn) {
   }
   terms.gpus = strided(16, 2);  // half of the NICs
   expect_terms(terms.of(K::all_reduce, A::tree, P::simple), 2 * 8.4, 3 * 4,
-               step_us + 1e6 * .5e6 / (node_Bps / 2), 0.8, 0.9 * 0.6, 0.71);  // and of the channels
+               step_us + 1e6 * .5e6 / (node_Bps / 2), 0.8, 0.9 * 0.6, 0.71);  // and of channels
 }
 
 TEST(CollectiveLaw, TheSwitchCountsOnce) {
@@ -150,13 +151,13 @@ TEST(CollectiveLaw, TheSwitchCountsOnce) {
   expect_terms(terms.of(K::all_reduce, A::nvls, P::simple), 0.9 * 25, 0, 1.75 * 18, 0.65, 0.9,
                0.67);
   expect_terms(terms.of(K::all_reduce, A::nvls, P::ll), 0.9 * 25, 0, 1.75 * 18, 0.65, 0.9,
-               0.67);  // it has no other protocol
+               0.67);  // NVLS has Simple only
   expect_terms(terms.of(K::all_gather, A::nvls, P::simple), 0.9 * 25, 0, 1.4 * 1.75 * 18, 0.8, 0.9,
                0.67);
 }
 
-// The first round of all channels is not overlapped; a message is never more than a round of
-// itself.
+// The first round of all channels does not overlap; a message smaller than a round is its own
+// round.
 TEST(CollectiveLaw, TheSwitchFillsARoundFirst) {
   Terms terms;
   terms.calibration.network.nvls_round_bytes = parameter(4 << 20);
@@ -187,14 +188,14 @@ TEST(CollectiveLaw, LargeMessagesWaitAndSmallPartsAreCopied) {
     return terms.of(K::all_reduce, A::ring, protocol, bytes);
   };
   const double edges = 4. / 3;
-  // Parts of S / 32; of LL their flags double them.
+  // Parts have S / 32 bytes, which LL's flags double.
   EXPECT_NEAR(ring(P::simple, 31999).net_step_s, edges * 1.75 * 14e-6, 1e-15);
   EXPECT_NEAR(ring(P::simple, 32000).net_step_s, edges * 1.75 * 14e-6 + 7e-6, 1e-15);
   EXPECT_NEAR(ring(P::ll, 15999).net_step_s, edges * 1.5 * 2.7e-6, 1e-15);
   EXPECT_NEAR(ring(P::ll, 16000).net_step_s, edges * 1.5 * 2.7e-6 + 7e-6, 1e-15);
   const double passed_on_s = 0.75 * 1000 / (8 * kNic_Bps * 0.9 * 0.6 * 0.85);
   EXPECT_NEAR(terms.of(K::all_reduce, A::tree, P::ll128, 1000).net_step_s,
-              1.25 * 1.1 * 8.5e-6 + 7e-6 + passed_on_s, 1e-15);  // a tree sends all of it
+              1.25 * 1.1 * 8.5e-6 + 7e-6 + passed_on_s, 1e-15);  // a tree sends it whole
   EXPECT_NEAR(ring(P::simple, 16000).net_efficiency, 0.9 * 0.5, 1e-12);
   EXPECT_NEAR(ring(P::simple, 32 * 500 * std::sqrt(2)).net_efficiency, 0.9 * std::sqrt(0.5), 1e-12);
   EXPECT_NEAR(ring(P::simple, 32000).net_efficiency, 0.9, 1e-12);
@@ -224,11 +225,11 @@ TEST(CollectiveLaw, WithoutALawFiveConstantsServeAll) {
   EXPECT_EQ(terms.of(K::all_reduce, A::ring, P::simple).node_efficiency, 0.8);
 }
 
-// What an algorithm sends one after the other takes the sum, not more, whatever the exponent by
-// which latency and bytes meet: inside nodes 28 of 32 members' parts stay, 24 of 32 leave.
+// Phases that an algorithm runs one after the other add up and do not overlap, whatever the law's
+// exponent: of 32 members' parts, 28 move inside nodes and 24 leave them.
 TEST(CollectiveLaw, PhasesAddUp) {
   Terms terms;
-  constexpr double kBytes = 1e13;  // next to which no latency counts
+  constexpr double kBytes = 1e13;  // makes latency negligible
   const GroupShape shape = group_shape(terms.gpus, terms.cluster);
   const auto cost = [&](A algorithm) {
     return collective_cost(K::all_to_all, {algorithm, P::simple}, shape, kBytes, terms.cluster,
@@ -242,11 +243,11 @@ TEST(CollectiveLaw, PhasesAddUp) {
 TEST(CollectiveLaw, LatencyAndTransferOverlapAsTheExponentSays) {
   LawTerms terms;
   EXPECT_DOUBLE_EQ(law_seconds(terms, 3, 4), 7);
-  terms.overlap = 0.5;  // the best pipeline
+  terms.overlap = 0.5;  // strongest pipelining
   EXPECT_DOUBLE_EQ(law_seconds(terms, 9, 4), 9 + 4 + 2 * 6);
   terms.overlap = 2;
   EXPECT_DOUBLE_EQ(law_seconds(terms, 3, 4), 5);
-  terms.overlap = 60;  // the larger
+  terms.overlap = 60;  // the larger of both
   EXPECT_NEAR(law_seconds(terms, 3, 4), 4, 1e-6);
   terms.slowdown = 1.5;
   for (const double overlap : {0.5, 0.7, 1.0, 3.0}) {
@@ -290,7 +291,7 @@ TEST(CollectiveLaw, TheTunersPickRunsUnlessAskedOtherwise) {
   EXPECT_EQ(choice({}, 1e9), CollectiveChoice());
 }
 
-// Bit for bit, whatever it was asked for before.
+// A law that is kept for many sizes gives the same bits as a new one, whatever it was asked before.
 TEST(CollectiveLaw, KeptForManySizesItSaysWhatANewOneSays) {
   std::mt19937 random(7);
   const auto up_to = [&](int most) { return std::uniform_int_distribution(0, most)(random); };
@@ -328,7 +329,7 @@ TEST(CollectiveLaw, KeptForManySizesItSaysWhatANewOneSays) {
   EXPECT_GT(ran.size(), 15u);
 }
 
-// Whatever NCCL does not know has a time too, in both forms.
+// Algorithms that NCCL lacks also have a time, in closed form and as flows.
 TEST(CollectiveLaw, EveryAlgorithmRunsUnderAStatedLaw) {
   const Terms terms;
   const GroupShape shape = group_shape(terms.gpus, terms.cluster);
@@ -351,7 +352,8 @@ TEST(CollectiveLaw, EveryAlgorithmRunsUnderAStatedLaw) {
   EXPECT_GT(ran, 18);
 }
 
-// A time is as good as the weakest field that it uses, and no worse for those that it does not.
+// The origin of a time is the weakest of the fields that it uses; fields that it does not use have
+// no effect.
 TEST(CollectiveLaw, RestsOnTheFieldsThatItUses) {
   Terms terms;
   const auto weak_fields = [&](CollectiveKind kind, CollectiveChoice choice) {
@@ -401,7 +403,7 @@ TEST(NcclLatencies, AreKnownOfNcclsAlgorithmsAlone) {
 
 // ---- Measured curves.
 
-// Kinks, a level and a jump of the slope.
+// The curve has kinks, a constant part and a jump in its slope.
 KernelLaw curve_of(const char* key, double scale) {
   KernelLaw law;
   law.key = key;
@@ -479,7 +481,8 @@ TEST(MeasuredCollectives, OneSizeForEachPairKeepsTheCurveWhereAllAreEqual) {
               1e-9 * seconds);
 }
 
-// What a library picks by itself stands for the usual algorithm, not for one that is asked for.
+// A measured choice of the library gives the time of the automatic algorithm, not of one that is
+// requested.
 TEST(MeasuredCollectives, ByTheChoiceOfALibrary) {
   Calibration calibration = make_calibration();
   calibration.kernel_laws.laws = {curve_of("all-reduce ranks=8", 1),
@@ -493,7 +496,7 @@ TEST(MeasuredCollectives, ByTheChoiceOfALibrary) {
   EXPECT_NEAR(seconds(K::all_reduce, A::automatic), measured_s, 1e-12);
   EXPECT_NEAR(seconds(K::broadcast, A::automatic), 2 * measured_s, 1e-12);
   EXPECT_LT(seconds(K::all_reduce, A::tree), measured_s / 2);
-  // Its own curve goes before.
+  // The curve of a specific algorithm takes precedence.
   calibration.kernel_laws.laws.push_back(curve_of("all-reduce-ring ranks=8", 0.25));
   EXPECT_NEAR(seconds(K::all_reduce, A::automatic), measured_s / 4, 1e-12);
 }

@@ -44,7 +44,7 @@ TEST(CollectiveCost, AcrossNodesByHand) {
               4e-6 + 30 * 5e-6 + 2 * 15.0 / 16 * bytes / nic, 1e-12);
   EXPECT_NEAR(all_reduce(CollectiveAlgorithm::tree, rail), 4e-6 + 8 * 5e-6 + 2 * bytes / nic,
               1e-12);
-  // 254 steps, 30 of them across nodes; an eighth of the bytes on every NIC.
+  // There are 254 steps, 30 of them across nodes; every NIC carries an eighth of the bytes.
   EXPECT_NEAR(all_reduce(CollectiveAlgorithm::ring, all),
               4e-6 + 224 * 1e-6 + 30 * 5e-6 + 2 * 127.0 / 128 * bytes / 8 / nic, 1e-12);
   EXPECT_NEAR(all_reduce(CollectiveAlgorithm::hierarchical, all),
@@ -55,7 +55,8 @@ TEST(CollectiveCost, AcrossNodesByHand) {
 }
 
 TEST(CollectiveCost, TwoNodesHalveWhatATreeSendsAcross) {
-  // Measured on pairs of H100 nodes: S instead of 2 S (n-1)/n leaves a node.
+  // On two nodes a tree sends S out of each node, instead of 2 S (n-1)/n, as measured on pairs of
+  // H100 nodes.
   const Cluster cluster = make_cluster(2);
   const double bytes = 1e9;
   EXPECT_NEAR(closed_time(CollectiveKind::all_reduce, CollectiveAlgorithm::tree, strided(2, 8),
@@ -63,7 +64,8 @@ TEST(CollectiveCost, TwoNodesHalveWhatATreeSendsAcross) {
               4e-6 + 2 * 5e-6 + bytes / (kNic_Bps * 0.9), 1e-12);
 }
 
-// Every step across nodes passes one switch within a pod, three between pods; none within a node.
+// Each step across nodes passes one switch within a pod and three between pods; a step inside a
+// node passes none.
 TEST(CollectiveCost, SwitchesAddToEveryStepAcrossNodes) {
   Cluster cluster = make_cluster(16);
   cluster.fabric.nodes_per_pod = 8;
@@ -96,7 +98,7 @@ TEST(CollectiveCost, SwitchesAreEvidenceOnlyWhereTheyMatter) {
                            group_shape(strided(16, 8), cluster), bytes, cluster, calibration)
         .origin;
   };
-  EXPECT_EQ(origin(8), Origin::assumed);  // 15 of 94 microseconds
+  EXPECT_EQ(origin(8), Origin::assumed);  // latency is 15 of 94 microseconds
   EXPECT_EQ(origin(1e9), Origin::spec);
 }
 
@@ -116,7 +118,7 @@ TEST(CollectiveCost, AMeasuredBusIsEvidenceOnlyWhereItBounds) {
   EXPECT_EQ(origin(0), Origin::spec);
 }
 
-// All tp ranks of a node reduce at once: their groups share the NICs, and in a fat tree the
+// All tp ranks of a node reduce concurrently: their groups share the NICs and, in a fat tree, the
 // uplinks.
 TEST(CollectiveCost, ConcurrentGroupsShareNicsAndUplinks) {
   Cluster cluster = make_cluster(16, 8, 4);
@@ -133,7 +135,7 @@ TEST(CollectiveCost, ConcurrentGroupsShareNicsAndUplinks) {
   const double bytes = 15.0 / 16 * 1e9;
   EXPECT_NEAR(seconds(false), latency_s + bytes / (kNic_Bps * 0.9), 1e-12);
   EXPECT_NEAR(seconds(true), latency_s + 2 * bytes / (kNic_Bps * 0.9), 1e-12);
-  // One ring per GPU leaves a pod of 8 nodes with 4 NICs each.
+  // Each GPU's ring leaves a pod of 8 nodes with 4 NICs each.
   cluster.fabric.pod_oversubscription = 32;
   EXPECT_NEAR(seconds(true), latency_s + 8 * bytes / (8 * 4 * kNic_Bps * 0.9 / 32), 1e-12);
   cluster.fabric.topology = Topology::rail_fat_tree;  // two rings on a rail of 8 NICs
@@ -177,7 +179,7 @@ TEST(CollectiveCost, RestsOnTheNumbersThatItUses) {
                            group_shape(gpus, cluster), 1e6, cluster, make_calibration())
         .origin;
   };
-  EXPECT_EQ(origin(strided(8, 1)), Origin::published);  // the share of NVLink that is reached
+  EXPECT_EQ(origin(strided(8, 1)), Origin::published);  // efficiency of NVLink
   EXPECT_EQ(origin(strided(16, 1)), Origin::assumed);   // the NIC's latency
 }
 
@@ -203,7 +205,7 @@ TEST(CollectiveCost, MoreBytesGroupsOrDamageNeverMakeItFaster) {
   EXPECT_GT(seconds(1e9), 3.5 * alone_s);
 }
 
-// Pairs at four times the rate of their node.
+// Two GPUs of a package exchange data at four times the bandwidth of NVLink.
 TEST(CollectiveCost, PackagesByHand) {
   Cluster cluster = make_cluster(2);
   cluster.node.package_gpus = 2;
@@ -216,17 +218,18 @@ TEST(CollectiveCost, PackagesByHand) {
   const auto transfer_s = [&](CollectiveKind kind, const std::vector<std::int32_t>& gpus) {
     return cost(kind, gpus).transfer_s * 0.85 * kNvlink_Bps / 1e9;
   };
-  // All-reduce: 2 (n - 1) / n on every port of the ring, which is as slow as its slowest.
+  // An all-reduce puts 2 (n - 1) / n on every port of the ring, which is as slow as its slowest
+  // port.
   EXPECT_DOUBLE_EQ(transfer_s(CollectiveKind::all_reduce, {6, 7}), 1.0 / 4);
   EXPECT_DOUBLE_EQ(transfer_s(CollectiveKind::all_reduce, {5, 6}), 1);
   EXPECT_DOUBLE_EQ(transfer_s(CollectiveKind::all_reduce, strided(8, 1)), 2 * 7.0 / 8);
-  // All-to-all: of eight parts six go to other packages.
+  // In an all-to-all six of eight parts go to other packages.
   EXPECT_DOUBLE_EQ(transfer_s(CollectiveKind::all_to_all, strided(8, 1)), 6.0 / 8);
   EXPECT_DOUBLE_EQ(transfer_s(CollectiveKind::all_to_all, {0, 2, 4, 6}), 3.0 / 4);
-  // An inner port that is the slower one bounds.
+  // If the port inside the package is slower, it is the bound.
   cluster.node.package_Bps = parameter(kNvlink_Bps / 20);
   EXPECT_DOUBLE_EQ(transfer_s(CollectiveKind::all_to_all, strided(8, 1)), 20.0 / 8);
-  // And each time rests on the port that bounds it.
+  // Each time has the origin of the port that limits it.
   cluster.node.nvlink_Bps.origin = Origin::assumed;
   EXPECT_EQ(cost(CollectiveKind::all_gather, {6, 7}).origin, Origin::published);
   EXPECT_EQ(cost(CollectiveKind::all_gather, {4, 6}).origin, Origin::assumed);
@@ -288,11 +291,11 @@ TEST(CollectiveFlows, AgreeWithTheClosedFormOnAnIdleNetwork) {
           CollectiveKind::broadcast, CollectiveKind::all_to_all}) {
       for (const auto algorithm : {CollectiveAlgorithm::ring, CollectiveAlgorithm::hierarchical,
                                    CollectiveAlgorithm::tree, CollectiveAlgorithm::automatic}) {
-        const double bytes = 1e6;  // neither latency nor bandwidth alone
+        const double bytes = 1e6;  // both latency and bandwidth matter
         const double closed_s =
             closed_time(kind, algorithm, placement.gpus, bytes, placement.cluster);
         const double flows_s = flow_time(kind, algorithm, placement.gpus, bytes, placement.cluster);
-        // A degraded NIC of a tree may belong to a leaf: the closed form is an upper bound there.
+        // A degraded NIC may belong to a leaf of a tree: the closed form is then an upper bound.
         const bool tree = collective_flows(kind, algorithm, placement.gpus, bytes,
                                            placement.cluster, make_calibration())
                               .algorithm == CollectiveAlgorithm::tree;
@@ -322,7 +325,8 @@ TEST(CollectiveFlows, AgreeAtEverySize) {
   }
 }
 
-// Without NVLink NICs hang below the GPUs' PCIe links, also where those are the narrower ones.
+// Without NVLink the NICs' traffic crosses the GPUs' PCIe links, even if these are slower than the
+// NICs.
 TEST(CollectiveFlows, NicsOfPcieNodesAreBehindPcie) {
   Cluster cluster = make_cluster(4);
   cluster.node.gpu_path = GpuPath::pcie;
@@ -349,8 +353,8 @@ TEST(CollectiveFlows, IrregularGroupsStayWithinTenPercent) {
   }
 }
 
-// Seven of eight members on one node, or two whole nodes and a half: those on the emptiest node
-// send the most away.
+// Seven of eight members are on one node, or members fill two and a half nodes: the members of the
+// emptiest node send the most bytes out.
 TEST(CollectiveFlows, AnIrregularAllToAllIsBoundByItsEmptiestNode) {
   const Cluster cluster = make_cluster(3);
   std::vector<std::int32_t> lonely = strided(7, 1);
@@ -380,7 +384,7 @@ TEST(CollectiveFlows, EveryRankGetsTheBytesOfTheFormula) {
   EXPECT_NEAR(total(CollectiveKind::all_reduce, CollectiveAlgorithm::tree, rail), 2 * 3 * bytes, 1);
   EXPECT_NEAR(total(CollectiveKind::broadcast, CollectiveAlgorithm::ring, rail), 3 * bytes, 1);
   EXPECT_NEAR(total(CollectiveKind::all_to_all, CollectiveAlgorithm::ring, node), 7 * bytes, 1);
-  // Every pair exchanges S/n also where the group is irregular: 20 * 19 / 20 S.
+  // Every pair exchanges S/n, in irregular groups too: 20 * 19 / 20 S.
   EXPECT_NEAR(total(CollectiveKind::all_to_all, CollectiveAlgorithm::ring, strided(20, 1)),
               19 * bytes, 1);
 }
@@ -396,13 +400,13 @@ TEST(CollectiveFlows, TreesReachEveryNodeTwice) {
       ++degree[edge.source];
       EXPECT_NE(edge.source, edge.destination);
     }
-    EXPECT_GE(*std::min_element(degree.begin(), degree.end()), 2);  // in both trees
+    EXPECT_GE(*std::min_element(degree.begin(), degree.end()), 2);  // each node is in both trees
     EXPECT_EQ(*std::max_element(degree.begin(), degree.end()), std::min(nodes, 4));
   }
 }
 
-// One group over all GPUs of 8 nodes reaches the measured bus bandwidth; one over 4 of them twice
-// that, and never more than the NICs' share. The flows carry the same bound.
+// A group over all GPUs of 8 nodes reaches the measured bus bandwidth; one over 4 nodes reaches
+// twice that, and never more than the NICs' bandwidth. The flows have the same bound.
 TEST(Collective, MeasuredBusBoundsWhatCrossesNodes) {
   Cluster cluster = make_cluster(8);
   const Calibration calibration = make_calibration();
@@ -435,9 +439,9 @@ TEST(Collective, MeasuredBusBoundsWhatCrossesNodes) {
               1e-6);
 }
 
-// The uplinks that make a measured bus as slow as it is carry the payload alone: three tenths of
-// the NICs, and the uplinks of a pod of two nodes, a quarter of their NICs, would give 0.45 of
-// them.
+// Uplinks may be the reason for a slow measured bus; then they limit the payload only once. The bus
+// allows three tenths of the NICs. The uplinks of a pod of two nodes, a quarter of their NICs,
+// would alone allow 0.45 of them.
 TEST(Collective, WhatMadeTheMeasuredBusSlowIsCountedOnce) {
   Cluster cluster = make_cluster(8);
   cluster.fabric.topology = Topology::fat_tree;
@@ -460,8 +464,8 @@ TEST(Collective, WhatMadeTheMeasuredBusSlowIsCountedOnce) {
   EXPECT_NEAR(seconds(), by_uplinks_s, 1e-9);
 }
 
-// Two nodes of either network: of what a node exchanges two thirds cross, over a common network of
-// a tenth of its NICs.
+// Two nodes are on each of two networks, which a common network with a tenth of the NICs' bandwidth
+// connects: two thirds of what a node exchanges cross it.
 TEST(Collective, OnlyPairsThatCrossTakeTheCommonNetwork) {
   Cluster cluster = make_cluster(4);
   cluster.fabric.topology = Topology::fat_tree;

@@ -24,11 +24,12 @@ constexpr double kNetStep = 5e-6;
 
 TEST(CollectiveAlgorithms, RecursiveDoublingByHand) {
   const Cluster cluster = make_cluster(16);
-  // Three exchanges of everything in the node, then four between nodes by all eight NICs.
+  // All bytes are exchanged three times inside the node, then four times between nodes by all eight
+  // NICs.
   EXPECT_NEAR(closed_time(K::all_reduce, A::recursive_doubling, strided(128, 1), kBytes, cluster),
               kLaunch + 3 * kNodeStep + 4 * kNetStep + 3 * kBytes / kNvlink + 4 * kBytes / kNic,
               1e-12);
-  // Six nodes: two of them hand all of theirs to a neighbour and get everything back.
+  // With six nodes, two hand all their data to a neighbour first, and get the result back.
   EXPECT_NEAR(closed_time(K::all_reduce, A::recursive_doubling, strided(6, 8), kBytes, cluster),
               kLaunch + (2 + 2) * kNetStep + (2 + 1) * kBytes / kNic, 1e-12);
 }
@@ -47,7 +48,7 @@ TEST(CollectiveAlgorithms, HalvingDoublingByHand) {
               kLaunch + 3 * kNodeStep + 7.0 / 8 * kBytes / kNvlink, 1e-12);
 }
 
-// One GPU of each node: no message stays in a node. One node: none leaves it.
+// With one GPU per node no message stays in a node; in a single node none leaves it.
 TEST(CollectiveAlgorithms, DirectExchangesTakeStepsOnlyWhereMessagesGo) {
   const Cluster cluster = make_cluster(16);
   EXPECT_NEAR(closed_time(K::all_to_all, A::direct, strided(16, 8), kBytes, cluster),
@@ -58,7 +59,7 @@ TEST(CollectiveAlgorithms, DirectExchangesTakeStepsOnlyWhereMessagesGo) {
 
 TEST(CollectiveAlgorithms, NvlsByHand) {
   const Cluster cluster = make_cluster(4);
-  // The switch reads S and writes S/8 on every port, and the other way round.
+  // The switch reads S from every port and writes S/8 to it, and then reads S/8 and writes S.
   EXPECT_NEAR(closed_time(K::all_reduce, A::nvls, strided(8, 1), kBytes, cluster),
               kLaunch + 2 * kNodeStep + 9.0 / 8 * kBytes / kNvlink, 1e-12);
   EXPECT_NEAR(closed_time(K::all_gather, A::nvls, strided(8, 1), kBytes, cluster),
@@ -69,7 +70,7 @@ TEST(CollectiveAlgorithms, NvlsByHand) {
               kLaunch + 2 * kNodeStep + 4 * kNetStep + 2 * kBytes / 8 / kNic, 1e-12);
 }
 
-// Of a pair of nodes S leaves each, not 2 S (n-1)/n as in a ring over all GPUs.
+// With two nodes S leaves each node, instead of 2 S (n-1)/n as in a ring over all GPUs.
 TEST(CollectiveAlgorithms, NvlsHalvesWhatLeavesOneOfTwoNodes) {
   const GroupShape shape = group_shape(strided(16, 1), make_cluster(2));
   const auto leaves = [&](CollectiveAlgorithm algorithm) {
@@ -87,7 +88,8 @@ TEST(CollectiveAlgorithms, CollnetByHand) {
   cluster.fabric.hop_latency_s = parameter(3e-7);
   cluster.fabric.nodes_per_pod = 16;
   const double bytes = 64e9;
-  // Through a leaf, a spine and another leaf, once; every NIC an eighth of the buffer.
+  // Data pass through a leaf, a spine and another leaf once; every NIC carries an eighth of the
+  // buffer.
   EXPECT_NEAR(closed_time(K::all_reduce, A::collnet_direct, strided(512, 1), bytes, cluster),
               kLaunch + 2 * kNodeStep + kNetStep + 3 * 3e-7 + 2 * 7.0 / 8 * bytes / kNvlink, 1e-9);
   EXPECT_NEAR(closed_time(K::all_reduce, A::collnet_chain, strided(64, 8), bytes, cluster),
@@ -125,14 +127,14 @@ TEST(CollectiveKinds, ReduceGatherAndShiftByHand) {
               kLaunch + kNodeStep + kNetStep + 24.0 / 32 * kBytes / kNic, 1e-12);
   EXPECT_NEAR(time(K::gather, strided(8, 1)), kLaunch + kNodeStep + 7.0 / 8 * kBytes / kNvlink,
               1e-12);
-  // One member of each node sends its S to the next node.
+  // One member of each node sends S to the next node.
   EXPECT_NEAR(time(K::send_recv, strided(32, 1)), kLaunch + kNodeStep + kNetStep + kBytes / kNic,
               1e-12);
   EXPECT_NEAR(time(K::send_recv, strided(8, 1)), kLaunch + kNodeStep + kBytes / kNvlink, 1e-12);
 }
 
-// Fire-Flyer's node: 8 GPUs on PCIe, one NIC. The NIC of an inner node of the trees carries 2 S;
-// 24 S go through the host's memory.
+// Fire-Flyer's node has 8 GPUs on PCIe and one NIC. The NIC of an inner node of the trees carries 2
+// S, and its host memory 24 S.
 TEST(CollectiveAlgorithms, HfreduceByHand) {
   Cluster cluster = make_cluster(16, 8, 1);
   cluster.node.nic_Bps = parameter(25e9);
@@ -144,12 +146,12 @@ TEST(CollectiveAlgorithms, HfreduceByHand) {
   cluster.node.host_memory_Bps = parameter(1e15);
   EXPECT_NEAR(closed_time(K::all_reduce, A::hfreduce, gpus, kBytes, cluster),
               steps_s + 2 * kBytes / (25e9 * 0.9), 1e-9);
-  // In one node: the sum alone, 8 copies in, 8 read, one written, two read.
+  // A single node only sums: 8 copies in, 8 reads, one write and two reads of S.
   EXPECT_NEAR(closed_time(K::all_reduce, A::hfreduce, strided(8, 1), kBytes, make_cluster(1)),
               kLaunch + 2 * kNodeStep + 19 * kBytes / (kHostMemory_Bps * 0.7), 1e-9);
 }
 
-// Gradients go out to the host and come back: a port that GPUs share passes twice their bytes.
+// Gradients are copied to the host and back, so that a root port carries twice their bytes.
 TEST(CollectiveAlgorithms, HfreduceThroughASharedRootPort) {
   Cluster cluster = make_cluster(1);
   cluster.node.root_port_Bps = parameter(18.75e9);
@@ -161,7 +163,7 @@ TEST(CollectiveAlgorithms, HfreduceThroughASharedRootPort) {
   EXPECT_LT(closed_time(K::all_reduce, A::hfreduce, gpus, kBytes, cluster), closed_s);
 }
 
-// Neighbours' bytes and the NIC's meet on the GPU's PCIe link.
+// The GPU's PCIe link carries the bytes of its neighbours in the ring and those of the NIC.
 TEST(CollectiveAlgorithms, WithoutNvlinkThePcieLinkCarriesBoth) {
   Cluster cluster = make_cluster(4);
   cluster.node.gpu_path = GpuPath::pcie;
@@ -171,7 +173,7 @@ TEST(CollectiveAlgorithms, WithoutNvlinkThePcieLinkCarriesBoth) {
               kLaunch + (62 - 6) * kNodeStep + 6 * kNetStep +
                   (payload / 0.8 + payload / 8 / 0.9) / kPcie_Bps,
               1e-9);
-  // The host's bridge carries the bytes of all eight edges.
+  // The host bridge carries the bytes of all eight edges.
   cluster.node.host_bridge_Bps = parameter(100e9);
   EXPECT_NEAR(closed_time(K::all_reduce, A::ring, strided(8, 1), kBytes, cluster),
               kLaunch + 14 * kNodeStep + 8 * 2 * 7.0 / 8 * kBytes / (100e9 * 0.8), 1e-9);
@@ -214,7 +216,7 @@ TEST(CollectiveAlgorithms, TheUsualOneAlwaysApplies) {
   }
 }
 
-// --- sizes of their own -------------------------------------------------------------------------
+// --- all-to-alls of unequal sizes ---------------------------------------------------------------
 
 TEST(AllToAllV, EqualSizesAreAnAllToAll) {
   const Cluster cluster = make_cluster(4);
@@ -227,7 +229,7 @@ TEST(AllToAllV, EqualSizesAreAnAllToAll) {
   }
 }
 
-// One receiver of everything: its NIC is the busiest port, whoever sends.
+// One receiver gets all bytes: its NIC is the busiest port, whichever ranks send.
 TEST(AllToAllV, OneHotReceiver) {
   const Cluster cluster = make_cluster(4);
   const auto gpus = strided(32, 1);

@@ -12,7 +12,7 @@
 namespace windtunnel {
 namespace {
 
-// One lane over the first GPUs of all nodes.
+// One lane runs over the first GPUs of all nodes.
 Lanes one_lane(const Cluster& cluster) {
   Lanes lanes;
   for (int node = 0; node < cluster.nodes; ++node) lanes.gpus.push_back(node * cluster.node.gpus);
@@ -42,7 +42,7 @@ Cluster random_tree(RandomStream& random) {
   return cluster;
 }
 
-// As many members on every node, not always at the same places.
+// All nodes have equally many members, though not always at the same positions.
 Lanes random_lanes(RandomStream& random, const Cluster& cluster) {
   std::vector<int> nodes(cluster.nodes);
   std::iota(nodes.begin(), nodes.end(), 0);
@@ -69,11 +69,12 @@ TEST(FabricLoad, ByHandInARailFabric) {
   const double small_s = 7 / (2 * 50e9);  // a byte over the smallest pod's uplink
   EXPECT_TRUE(load.by_rail);
   EXPECT_DOUBLE_EQ(load.ring, small_s);
-  // Nodes 8 and 9: edges to 4 and 0 in the first tree, to 7 and 1 in the second.
+  // Nodes 8 and 9 have edges to 4 and 0 in the first tree, and to 7 and 1 in the second.
   EXPECT_DOUBLE_EQ(load.tree, 4 * 0.5 * small_s);
   EXPECT_DOUBLE_EQ(load.pairs, 2 * 8 / 10.0 * small_s);
-  // Nodes 0, 2 of four hand over to 1 and 3 within the pod; then eight nodes, 1, 3, 4 to 9, meet at
-  // distance 1 (4 with 5, 6 with 7, 8 with 9), 2 (1 with 4, 3 with 5, 6 with 8, 7 with 9) and 4.
+  // Of four nodes in excess, 0 and 2 hand over to 1 and 3 within the pod. Then eight nodes, 1, 3
+  // and 4 to 9, exchange at distance 1 (4 with 5, 6 with 7, 8 with 9), 2 (1 with 4, 3 with 5, 6
+  // with 8, 7 with 9) and 4.
   const double large_s = small_s / 2;
   const double steps[] = {0, 2 * small_s, 2 * small_s};
   EXPECT_DOUBLE_EQ(load.doubling, steps[0] + steps[1] + std::max(steps[2], 4 * large_s));
@@ -98,7 +99,7 @@ TEST(FabricLoad, AllLanesOfAnOversubscribedPod) {
 }
 
 TEST(FabricLoad, ArithmeticAndRoutingAgreeInTrees) {
-  std::set<std::pair<Topology, bool>> seen;  // and whether something crosses the fabric
+  std::set<std::pair<Topology, bool>> seen;  // and whether traffic crosses the fabric
   for (int i = 0; i < 600; ++i) {
     RandomStream random(5, RandomPurpose::test, i);
     const Cluster cluster = random_tree(random);
@@ -116,15 +117,15 @@ TEST(FabricLoad, ArithmeticAndRoutingAgreeInTrees) {
   EXPECT_EQ(seen.size(), 8u);
 }
 
-// Eight groups of two nodes, each the first one moved along the nodes: what they put on the uplinks
-// together, group by group.
+// Eight groups of two nodes are copies of the first one, shifted along the nodes. Their joint load
+// on the uplinks is compared with a sum group by group.
 TEST(FabricLoad, GroupsThatChangeRailsMeetOnThem) {
   Cluster cluster = test_cluster(8);
   cluster.fabric.nodes_per_pod = 4;
   for (const Topology topology : {Topology::rail_fat_tree, Topology::rail_only}) {
     cluster.fabric.topology = topology;
     const LinkTable links(cluster);
-    for (const int node : {1, 4}) {  // of the same pod and of the other
+    for (const int node : {1, 4}) {  // in the same pod, in the other
       for (const int shift : {0, 3}) {
         std::vector<double> load_s(links.count(), 0);
         for (int gpu = 0; gpu < 8; ++gpu) {
@@ -146,8 +147,8 @@ TEST(FabricLoad, GroupsThatChangeRailsMeetOnThem) {
   }
 }
 
-// Two pods of eight nodes, four spines. On one spine each, single paths do as well as spraying when
-// they are dealt out, never when hashed ones meet.
+// Two pods of eight nodes have four spines. Single paths are as good as spraying if each spine gets
+// one, which round robin ensures and hashing does not.
 TEST(FabricLoad, WaysDecideWhatASpineCarries) {
   Cluster cluster = test_cluster(16);
   cluster.fabric.nodes_per_pod = 8;

@@ -58,7 +58,7 @@ TEST(GroupShape, HopsAreThoseOfTheLongestStep) {
   EXPECT_EQ(group_shape(strided(8, 8), cluster).fabric_hops, 3);
   // GPU 0 of node 0 and GPU 2 of node 1 are on different rails.
   EXPECT_EQ(group_shape(strided(2, 10), cluster).fabric_hops, 3);
-  // Eight members of node 0 and four of node 1: the first four of each talk, rail by rail.
+  // Node 0 has eight members and node 1 four: the first four of each exchange data, rail by rail.
   EXPECT_EQ(group_shape(strided(12, 1), cluster).fabric_hops, 1);
   cluster.fabric.topology = Topology::fat_tree;
   EXPECT_EQ(group_shape(strided(2, 10), cluster).fabric_hops, 1);
@@ -72,8 +72,8 @@ TEST(GroupShape, ConcurrentGroupsAreRoundedUp) {
   };
   EXPECT_EQ(shared(8, strided(4, 8)).concurrent_per_nic, 1);
   EXPECT_EQ(shared(4, strided(4, 8)).concurrent_per_nic, 2);
-  EXPECT_EQ(shared(3, strided(4, 8)).concurrent_per_nic, 3);   // 3 + 3 + 2 GPUs
-  EXPECT_EQ(shared(2, strided(16, 2)).concurrent_per_nic, 2);  // two of its own among four
+  EXPECT_EQ(shared(3, strided(4, 8)).concurrent_per_nic, 3);  // 3 + 3 + 2 GPUs per NIC
+  EXPECT_EQ(shared(2, strided(16, 2)).concurrent_per_nic, 2);  // a group's two among four
   EXPECT_EQ(shared(4, strided(32, 1)).concurrent_per_nic, 1);  // no other group
   EXPECT_EQ(shared(8, strided(4, 8)).concurrent_per_node, 8);
   EXPECT_EQ(shared(8, strided(16, 2)).concurrent_per_node, 2);

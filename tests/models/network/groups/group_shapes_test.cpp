@@ -9,7 +9,8 @@
 namespace windtunnel {
 namespace {
 
-// Groups of every rail and of pods of unlike sizes, in an order in which their like comes late.
+// Groups are on every rail and in pods of different sizes; the first repetition of a shape comes
+// late in the order.
 TEST(GroupShapes, AreThoseOfEachGroupMeasuredAlone) {
   for (const Topology topology : {Topology::rail_fat_tree, Topology::rail_only, Topology::fat_tree,
                                   Topology::clos, Topology::torus}) {
@@ -37,7 +38,7 @@ TEST(GroupShapes, AreThoseOfEachGroupMeasuredAlone) {
   }
 }
 
-// Likewise where the nodes stand anywhere on a larger machine.
+// The job's nodes may be anywhere on a larger machine.
 TEST(GroupShapes, OfNodesAnywhere) {
   for (int i = 0; i < 20; ++i) {
     RandomStream random(5, RandomPurpose::test, i);
@@ -61,7 +62,7 @@ TEST(GroupShapes, OfNodesAnywhere) {
   }
 }
 
-// Members of a node that do not stand next to one another: 0 and 1 share a package, 1 and 2 do not.
+// A group's members in a node need not be neighbours: 0 and 1 share a package, 1 and 2 do not.
 TEST(GroupShapes, OfMembersInAnyOrder) {
   Cluster cluster = test_cluster(4);
   cluster.node.package_gpus = 2;
@@ -94,7 +95,8 @@ TEST(WorstShape, TakesTheWorstOfEachNumber) {
   EXPECT_EQ(worst.shape().nic_factor, 0.5);
 }
 
-// Recognising groups that are others moved by whole nodes changes nothing.
+// Groups that are other groups shifted by whole nodes are recognised and skipped, which must not
+// change the result.
 TEST(WorstShape, IsThatOfAllGroupsTakenTogether) {
   Cluster cluster = test_cluster(30);
   cluster.fabric.nodes_per_pod = 7;
@@ -117,7 +119,8 @@ TEST(WorstShape, IsThatOfAllGroupsTakenTogether) {
   }
 }
 
-// Nor does recognising groups on the same nodes of a torus.
+// On a torus, groups on the same nodes are recognised and skipped, which must not change the
+// result.
 TEST(WorstShape, IsThatOfAllGroupsOfATorus) {
   Cluster cluster = test_cluster(24);
   cluster.fabric.topology = Topology::torus;

@@ -10,7 +10,7 @@
 namespace windtunnel {
 namespace {
 
-// The definition: every group looked at.
+// Computes the shape by its definition, from every group.
 GroupShape worst_of_all(int size, int ranks, const Cluster& cluster) {
   std::vector<std::int32_t> group(size);
   std::iota(group.begin(), group.end(), 0);
@@ -58,7 +58,8 @@ TEST(ParallelGroups, OfNodesAnywhere) {
   }
 }
 
-// 72 GPUs of one NVLink domain: 64 experts' ranks never cross nodes, where 64 of them are used.
+// If 64 of 72 GPUs of an NVLink domain are used, the groups of 64 expert ranks never leave a
+// domain.
 TEST(ParallelGroups, ExpertsInsideARackStayOnNvlink) {
   Cluster cluster = test_cluster(4);
   cluster.node.gpus = 64;
@@ -68,7 +69,7 @@ TEST(ParallelGroups, ExpertsInsideARackStayOnNvlink) {
   EXPECT_EQ(expert_group_shape({.dp = 256, .ep = 64}, cluster).nodes, 8);
 }
 
-// Experts that tp slices: the members of a group are tp x cp ranks apart.
+// If tp slices experts, the members of their groups are tp x cp ranks apart.
 TEST(ParallelGroups, GroupsOfSlicedExpertsReachOverNodes) {
   const Cluster cluster = test_cluster(8);
   Layout layout{.tp = 4, .dp = 16, .ep = 8};
@@ -91,7 +92,8 @@ TEST(ParallelGroups, TensorGroupsMaySpanNodes) {
   EXPECT_EQ(tensor_group_shape({.dp = 32}, cluster).members, 1);
 }
 
-// Four of eight members in each node, but only one of them sends to the next node.
+// A group has four members of the eight GPUs of each node, but only one of them sends to the next
+// node.
 TEST(ParallelGroups, ARingLeavesANodeThroughOneMember) {
   const Cluster cluster = test_cluster(2);
   const GroupShape ring = context_ring_shape({.tp = 2, .cp = 8}, cluster);

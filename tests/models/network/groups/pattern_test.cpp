@@ -36,7 +36,8 @@ TEST(Pattern, TheBusiestPlaceAndTheSumAreThoseOfTheEdges) {
   }
 }
 
-// An all-gather by shifts: what a place has it passes on, and in the end each block is everywhere.
+// In an all-gather by shifts each member passes on the blocks that it has, until every member has
+// every block.
 TEST(Pattern, ShiftsBringEveryBlockOnceToEveryPlace) {
   for (const int n : {2, 3, 6, 7, 8, 13}) {
     double blocks = 0;
@@ -45,12 +46,13 @@ TEST(Pattern, ShiftsBringEveryBlockOnceToEveryPlace) {
   }
 }
 
-// Whoever sums up what comes in along the exchanges has everybody's after log2 n of them.
+// If each member adds what it receives, it has the sum of all members after log2 n exchanges.
 TEST(Pattern, DoublingJoinsAll) {
   for (const int n : {2, 3, 4, 6, 8, 11, 16}) {
     std::vector<std::set<size_t>> has(n);
     for (int i = 0; i < n; ++i) has[i].insert(i);
-    // Into the active ones, then a distance a round, which the order of the edges leaves open.
+    // The order of edges does not tell the rounds: first the inactive members hand over, then each
+    // round has one distance.
     const int rounds = std::bit_width(static_cast<unsigned>(n)) + 2;
     for (int round = 0; round < rounds; ++round) {
       const auto before = has;

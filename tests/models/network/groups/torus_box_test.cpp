@@ -14,7 +14,7 @@
 namespace windtunnel {
 namespace {
 
-// Chips of one GPU on a torus of `sizes`, cables of 50 GB/s and NICs that carry six of them.
+// A torus of `sizes` nodes with one GPU each, cables of 50 GB/s, and NICs that carry six cables.
 Cluster chips(std::vector<int> sizes) {
   const int nodes = std::accumulate(sizes.begin(), sizes.end(), 1, std::multiplies<>());
   Cluster cluster = make_cluster(nodes, 1, 1);
@@ -41,8 +41,8 @@ double all_gather_s(const std::vector<std::int32_t>& gpus, const Cluster& cluste
   return cost.transfer_s * calibration.nic_efficiency.value;
 }
 
-// Of a whole torus every node's cables bring it, both ways along each dimension, what it has not;
-// a line has one cable to its end.
+// In a whole torus a node receives over all its cables, in both directions of each dimension; the
+// node at the end of a line has one cable.
 TEST(TorusBox, BytesTakeEveryCableOfTheNodeAtTheEnd) {
   constexpr double kBytes = 1e9;
   const auto expected = [&](int n, double cables) {
@@ -64,7 +64,7 @@ TEST(TorusBox, DimensionsGetWhatTheirCablesCarry) {
   EXPECT_NEAR(all_gather_s(first(32), cluster, kBytes), kBytes * 31 / 32 / (4 * 50e9 + 5e9), 1e-12);
 }
 
-// Every node sends the whole of the bytes, its share of each dimension, to neighbours in the box.
+// Over all dimensions, every node sends all bytes once, to neighbours inside the box.
 TEST(TorusBox, EveryNodeSendsAndReceivesOnce) {
   for (int trial = 0; trial < 200; ++trial) {
     RandomStream random(11, RandomPurpose::test, trial);
@@ -110,7 +110,7 @@ TEST(TorusBox, EveryNodeSendsAndReceivesOnce) {
       EXPECT_NEAR(out[i], 1, 1e-12);
       EXPECT_NEAR(in[i], 1, 1e-12);
     }
-    // A node out of the box leaves a hole.
+    // Removing a node leaves a hole in the box.
     if (places.size() > 2) {
       places.erase(places.begin() + 1);
       const bool line =
@@ -120,7 +120,7 @@ TEST(TorusBox, EveryNodeSendsAndReceivesOnce) {
   }
 }
 
-// The flows put on the busiest cable what the closed form counts.
+// The flows load the busiest cable as the closed form says.
 TEST(TorusBox, FlowsAgreeWithTheClosedForm) {
   const Cluster cluster = chips({4, 6, 3});
   const LinkTable links(cluster);
@@ -140,8 +140,8 @@ TEST(TorusBox, FlowsAgreeWithTheClosedForm) {
   }
 }
 
-// NCCL has no such algorithm: without ici the cheapest of its own runs, and none of a group that
-// fills no box.
+// NCCL lacks this algorithm: unless `ici` is requested the cheapest of NCCL's runs, and a group
+// that fills no box cannot request it.
 TEST(TorusBox, RunsByItselfBetweenTpusAlone) {
   Cluster cluster = chips({4, 4});
   const std::vector<std::int32_t> corner = {0, 1, 4};

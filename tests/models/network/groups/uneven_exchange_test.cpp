@@ -10,7 +10,7 @@
 namespace windtunnel {
 namespace {
 
-// `nodes` of four.
+// A cluster of nodes with four GPUs each.
 Cluster cluster_of(int nodes) {
   Cluster cluster;
   cluster.nodes = nodes;
@@ -42,7 +42,8 @@ UnevenExchange random_exchange(RandomStream& random, std::size_t n) {
   return exchange;
 }
 
-// In closed form the phases carry what the fullest member and the fullest NIC get of the matrix.
+// In closed form, the bytes of the phases are those that the busiest member and the busiest NIC
+// receive by the matrix.
 TEST(UnevenExchange, PhasesCarryWhatTheFullestGet) {
   RandomStream random(8, RandomPurpose::test, 0);
   for (int i = 0; i < 100; ++i) {
@@ -116,7 +117,7 @@ TEST(UnevenExchange, LocalityKeepsItsShareInTheNode) {
   EXPECT_NEAR(exchange_bytes({.locality = 1.0 / 3}, false, 1e6, gpus, cluster)[5], 1e6 / 12, 1e-6);
 }
 
-// All experts of a node may be hot ones, which lie on every rank: nothing goes there.
+// If all experts of a node are hot ones, every rank has copies of them, and nothing is sent there.
 TEST(UnevenExchange, NobodyMayGetAnything) {
   const auto gpus = all_gpus(2);
   const UnevenExchange none{std::vector<double>(8, 0), std::nullopt};

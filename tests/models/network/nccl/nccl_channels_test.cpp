@@ -20,20 +20,21 @@ NodeLinks links_of(const NodeSpec& node) {
   return node_links(node, silicon_of(node.gpu.generation), node.gpus);
 }
 
-// Lines "nChannels 12, bw 30/30" (rings in an H100 node), "nChannels 8, bw 48/48" (rings between
-// such nodes) of NCCL's logs; 24 channels of collectives, twice what the search finds, in a node
-// of A100s, 12 in a DGX-1.
+// NCCL's logs say "nChannels 12, bw 30/30" (rings in an H100 node) and "nChannels 8, bw 48/48"
+// (rings between such nodes). They show 24 channels of collectives, twice what the search finds, in
+// a node of A100s, and 12 in a DGX-1.
 TEST(NcclChannels, AreThoseOfLogs) {
   expect_channels(ring_channels(links_of(dgx_h100()), kHopper, false), 12, 30, 30);
   expect_channels(ring_channels(links_of(dgx_h100()), kHopper, true), 8, 48, 48);
   expect_channels(ring_channels(links_of(dgx_a100()), kAmpere, false), 12, 20, 20);
   expect_channels(ring_channels(links_of(dgx_v100()), kVolta, false), 6, 20, 20);
-  // A head takes from eight and twice from itself: 9 * 40 GB/s of 370.8.
+  // An NVLS head reads from eight GPUs and twice from itself: 9 * 40 GB/s of 370.8 GB/s.
   expect_channels(nvls_channels(links_of(dgx_h100()), kHopper, false), 8, 40, 40);
   expect_channels(nvls_channels(links_of(dgx_h100()), kHopper, true), 8, 40, 48);
 }
 
-// Trees are as many, and faster in the node where two nodes share a NIC's bytes.
+// There are as many trees as rings. Trees are faster inside a node if two nodes share a NIC's
+// bytes.
 TEST(NcclChannels, TreesFollowTheRing) {
   const NodeLinks links = links_of(gh200_quad());
   const Channels ring = ring_channels(links, kHopper, true);
@@ -41,7 +42,7 @@ TEST(NcclChannels, TreesFollowTheRing) {
   expect_channels(tree_channels(links, kHopper, true, ring), 4, 48, 24);
 }
 
-// The limits of any search: no port carries more than it can.
+// Whatever the search finds, no port carries more than its bandwidth.
 TEST(NcclChannels, FitTheirLinks) {
   std::mt19937 generator(7);
   std::uniform_real_distribution<double> exponent(0, 3);

@@ -12,8 +12,8 @@ namespace {
 
 using enum CollectiveAlgorithm;
 
-// S. Jeaugey, NVIDIA (nccl-tests, issue 212): eight H100 reach 370 GB/s by rings, "a peak busBw of
-// ~480 GB/s (algbw ~275 GB/s)" by NVLS. The model knows them within 3 %.
+// S. Jeaugey, NVIDIA (nccl-tests, issue 212): eight H100 reach 370 GB/s by rings and "a peak busBw
+// of ~480 GB/s (algbw ~275 GB/s)" by NVLS. The model agrees within 3 %.
 TEST(NcclTuner, BandwidthsInANode) {
   const TunerTable table = all_reduce_on(dgx_h100(), 1);
   const double factor = all_reduce_factor(8);
@@ -24,15 +24,15 @@ TEST(NcclTuner, BandwidthsInANode) {
               1e-3);
 }
 
-// NVLSTree halves what two nodes send: NVIDIA's 2 x 8 H100 measure 467 to 487 GB/s of bus bandwidth
-// where the NICs carry 400.
+// NVLSTree halves what two nodes send: NVIDIA measured 467 to 487 GB/s of bus bandwidth on 2 x 8
+// H100, whose NICs carry 400 GB/s.
 TEST(NcclTuner, BandwidthsBetweenNodes) {
   const double factor = all_reduce_factor(16);
   const TunerTable two = all_reduce_on(dgx_h100(), 2);
   EXPECT_NEAR(bus_bandwidth(two, nvls_tree, Protocol::simple, factor), 8 * 57.7, 1e-3);
   EXPECT_NEAR(bus_bandwidth(two, ring, Protocol::simple, factor), 8 * 48, 1e-3);
-  // LL: half the ring's, at most 39 GB/s; a tree's half of min(b / 3.8, 39), less 15 % where its
-  // parent and children are on one GPU.
+  // LL has half of the ring's bandwidth, at most 39 GB/s. A tree has half of min(b / 3.8, 39), less
+  // 15 % if its parent and children are on one GPU.
   EXPECT_NEAR(bus_bandwidth(two, ring, Protocol::ll, factor), 39, 1e-3);
   EXPECT_NEAR(bus_bandwidth(two, tree, Protocol::ll, 1), .85 * 39 / 2, 1e-3);
   EXPECT_NEAR(bus_bandwidth(two, ring, Protocol::ll128, factor), std::min(.92 * 384, 8 * 36.7),
@@ -44,13 +44,13 @@ TEST(NcclTuner, BandwidthsBetweenNodes) {
 
 TEST(NcclTuner, PicksOfANode) {
   const TunerTable table = all_reduce_on(dgx_h100(), 1);
-  EXPECT_EQ(pick(table, 8), CollectiveChoice(ring, Protocol::ll));  // 15.0 us; the tree 15.2
+  EXPECT_EQ(pick(table, 8), CollectiveChoice(ring, Protocol::ll));  // 15.0 us; tree: 15.2 us
   EXPECT_EQ(pick(table, 1e9), CollectiveChoice(nvls, Protocol::simple));
   TunerSettings without;
   without.nvls = false;
   EXPECT_EQ(pick(all_reduce_on(dgx_h100(), 1, without), 1e9),
             CollectiveChoice(ring, Protocol::simple));
-  // No NVSwitch, no NVLS; nor on Ampere.
+  // NVLS needs NVSwitch and a GPU newer than Ampere.
   EXPECT_EQ(pick(all_reduce_on(gh200_quad(), 1), 1e9), CollectiveChoice(ring, Protocol::simple));
   EXPECT_EQ(pick(all_reduce_on(dgx_a100(), 1), 1e9), CollectiveChoice(ring, Protocol::simple));
   const TunerTable gather = table_of(CollectiveKind::all_gather, dgx_h100(), 1, 8);
@@ -64,8 +64,8 @@ TEST(NcclTuner, PicksBetweenNodes) {
     EXPECT_EQ(pick(table, 256e6), CollectiveChoice(nvls_tree, Protocol::simple)) << nodes;
   }
   EXPECT_EQ(pick(all_reduce_on(dgx_a100(), 16), 4e9), CollectiveChoice(ring, Protocol::simple));
-  // S. Jeaugey (nccl-tests, issue 196): without NVLS two nodes take the tree, beyond the NIC's
-  // rate.
+  // S. Jeaugey (nccl-tests, issue 196): without NVLS two nodes choose the tree, which exceeds the
+  // NICs' bandwidth.
   EXPECT_EQ(pick(all_reduce_on(gh200_quad(), 2), 4e9), CollectiveChoice(tree, Protocol::simple));
 
   for (const CollectiveKind kind : {CollectiveKind::all_gather, CollectiveKind::reduce_scatter}) {
@@ -81,7 +81,7 @@ TEST(NcclTuner, PicksBetweenNodes) {
   EXPECT_EQ(pick(table_of(CollectiveKind::broadcast, dgx_h100(), 8, 8), 1e9).algorithm, ring);
 }
 
-// SHARP in the network's switches makes NVLS work over several nodes.
+// SHARP in the network's switches makes NVLS available on several nodes.
 TEST(NcclTuner, PicksOfferedSwitches) {
   TunerSettings sharp;
   sharp.collnet = true;
@@ -94,11 +94,11 @@ TEST(NcclTuner, PicksOfferedSwitches) {
   }
 }
 
-// Clariden: four GH200 and four NICs of 200 Gb/s a node, NCCL 2.23.4, NICs behind the host's
-// bridge. Its measured curves (github.com/boeschf/nccl-benchmark-on-alps-2025, nodes of four, 8 and
-// 16 GPUs) change their slope where NCCL changes: 8 GPUs take the ring in LL from 64 KiB and the
-// tree from 2 MiB, 16 GPUs the ring in LL from 128 KiB, the tree from 2 MiB and the ring again from
-// 16 MiB.
+// Clariden's nodes have four GH200 and four NICs of 200 Gb/s behind the host bridge, with NCCL
+// 2.23.4. Slopes of its measured curves (github.com/boeschf/nccl-benchmark-on-alps-2025, four GPUs
+// per node) change where NCCL changes its choice: 8 GPUs use the ring in LL from 64 KiB and the
+// tree from 2 MiB; 16 GPUs use the ring in LL from 128 KiB, the tree from 2 MiB and the ring again
+// from 16 MiB.
 TEST(NcclTuner, PicksOfClariden) {
   TunerSettings settings;
   settings.ll128_between = false;
@@ -117,8 +117,8 @@ TEST(NcclTuner, PicksOfClariden) {
   EXPECT_EQ(pick(four, 16 * kMib), CollectiveChoice(ring, Protocol::simple));
 }
 
-// The share of the NICs that NCCL's search is said to have found counts for rings, and for trees
-// over three nodes or more. Trees over two nodes go by the bandwidth inside nodes.
+// A stated share of the NICs' bandwidth limits rings, and trees over three nodes or more. Trees
+// over two nodes are limited by the bandwidth inside nodes.
 TEST(NcclTuner, CountsWithAShareOfTheNics) {
   TunerSettings half;
   half.net_share = .5;
@@ -133,9 +133,9 @@ TEST(NcclTuner, CountsWithAShareOfTheNics) {
       nccl_nominal_s(all_reduce_on(gh200_quad(), 2), tree, Protocol::simple, 1e9));
 }
 
-// Polaris: four A100 and two NICs of 200 Gb/s a node, AMD hosts. The curves of ALCF
+// Polaris' nodes have four A100, two NICs of 200 Gb/s and AMD hosts. ALCF's curves
 // (github.com/argonne-lcf/alcf-nccl-tests, NCCL 2.18 and 2.21 with the OFI plugin) change with the
-// release: 2.18 takes trees in Simple from 256 KiB on, of which 2.21 thinks too little.
+// release: 2.18 chooses trees in Simple from 256 KiB on, which 2.21 underrates.
 TEST(NcclTuner, PicksOfOldReleases) {
   const NodeSpec polaris = node_of(GpuGeneration::ampere, 4, 2, 300, 25, 32);
   TunerSettings settings;
@@ -156,7 +156,8 @@ TEST(NcclTuner, PicksOfOldReleases) {
     EXPECT_EQ(pick(all_reduce_on(polaris, 8, settings), bytes),
               CollectiveChoice(ring, Protocol::ll));
   }
-  // A step of 28 us each way, two more steps of the ring, a quarter of the wire for LL.
+  // A step takes 28 us in each direction. The ring has two more steps, and LL uses a quarter of the
+  // bandwidth.
   EXPECT_NEAR(nccl_nominal_s(all_reduce_on(polaris, 8, settings), tree, Protocol::simple, 0),
               2 * (3 * 28 + 3 * 28) * 1e-6, 1e-12);
   EXPECT_NEAR(nccl_nominal_s(all_reduce_on(polaris, 8, settings), ring, Protocol::ll, 0),
@@ -173,13 +174,13 @@ TEST(NcclTuner, ObeysWhatIsWanted) {
             CollectiveChoice(nvls_tree, Protocol::simple));
   EXPECT_EQ(nccl_choice(table, {tree, Protocol::ll128}, 8),
             CollectiveChoice(tree, Protocol::ll128));
-  // Where the pair does not apply: a ring.
+  // If the requested pair does not apply, NCCL runs a ring.
   EXPECT_EQ(nccl_choice(table, {nvls, Protocol::simple}, 8),
             CollectiveChoice(ring, Protocol::simple));
   EXPECT_EQ(nccl_choice(table, {nvls_tree, Protocol::ll}, 8), CollectiveChoice(ring, Protocol::ll));
   EXPECT_EQ(nccl_choice(table_of(CollectiveKind::all_gather, dgx_h100(), 4, 8), tree, 1e9),
             CollectiveChoice(ring, Protocol::simple));
-  // NCCL has no such algorithm to judge.
+  // NCCL lacks this algorithm, so that the request stays as it is.
   EXPECT_EQ(nccl_choice(table, hierarchical, 8), CollectiveChoice(hierarchical));
   EXPECT_EQ(pick(table_of(CollectiveKind::all_to_all, dgx_h100(), 4, 8), 32 * 16384),
             CollectiveChoice(pairwise, Protocol::ll));
@@ -189,7 +190,8 @@ TEST(NcclTuner, ObeysWhatIsWanted) {
             CollectiveChoice(ring, Protocol::simple));
 }
 
-// LL128 is there on NVLink and on wires that keep its lines whole, else only for who insists.
+// NCCL offers LL128 on NVLink and on networks that keep its 128-byte lines whole; elsewhere it must
+// be forced.
 TEST(NcclTuner, Ll128WhereItIsSafe) {
   TunerSettings torn;
   torn.ll128_between = false;
@@ -209,8 +211,8 @@ TEST(NcclTuner, Ll128WhereItIsSafe) {
       Protocol::ll128);
 }
 
-// Any group of any machine: a choice is the least of what is offered, its time grows with the size
-// (but for a tree's correction, which jumps at powers of two).
+// For any group on any machine the choice is the fastest of those offered, and its time grows with
+// the size (except for the tree's correction, which jumps at powers of two).
 TEST(NcclTuner, ChoosesTheLeast) {
   const std::array<NodeSpec, 4> machines = {dgx_v100(), dgx_a100(), dgx_h100(), gh200_quad()};
   std::mt19937 generator(11);

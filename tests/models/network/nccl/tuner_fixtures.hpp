@@ -1,4 +1,4 @@
-// Machines and the tables of NCCL's tuner for them.
+// Machines, and tables of NCCL's tuner for them, that the tests share.
 #pragma once
 
 #include "models/network/nccl/nccl_tuner.hpp"
@@ -64,7 +64,7 @@ inline CollectiveChoice pick(const TunerTable& table, double bytes) {
   return nccl_choice(table, {}, bytes);
 }
 
-// Bus bandwidth, GB/s, of the pair at sizes that no latency is felt at.
+// Bus bandwidth in GB/s of algorithm and protocol, at sizes where latency is negligible.
 inline double bus_bandwidth(const TunerTable& table, CollectiveAlgorithm algorithm,
                             Protocol protocol, double factor) {
   const double bytes = 1e15;

@@ -16,15 +16,15 @@ const Jitter kLaws[] = {{.sigma = 0.2},
                         {.share = 0.02, .slowdown = 2},
                         {.bursts = {.good = 50, .bad = 10, .slowdown = 2}}};
 
-// Of one level without slack, what periods take longer than islands do on average: the k-th of n is
-// expected where that of n normal variables is. Of an island that is waited for and of one that
-// stops alike: the mean is that of all.
+// Returns how much longer a period takes than the islands' mean, for one level without slack: sums
+// are normal, so that the k-th of n islands is expected at the k-th of n normal values. The mean
+// over all islands is the same whether a late one is waited for or stops.
 double normal_wait(const Jitter& jitter, double units, const DriftLevel& level) {
   const double deviation = std::sqrt(level.steps * island_step(jitter, units).long_variance);
   return deviation * expected_normal_order(level.groups, level.groups - level.missing);
 }
 
-// One step is the largest of all: what one synchronous job pays in every step.
+// With one step per period islands wait for the slowest, as a synchronous job does in every step.
 TEST(IslandDrift, OfOneStepIsThatOfDataParallelism) {
   for (const Jitter& jitter : kLaws) {
     const IslandDrift drift = sample_drift(jitter, {.units = 4}, {{.steps = 1, .groups = 8}});
@@ -41,7 +41,7 @@ TEST(IslandDrift, OfManyStepsIsThatOfNormalSums) {
       const IslandDrift sampled = sample_drift(jitter, {.units = 1}, {level});
       const double expected = normal_wait(jitter, 1, level);
       EXPECT_NEAR(sampled.wait[0] - sampled.saved[0], expected, 0.1 * expected) << missing;
-      // Sums of two states may be equal, and then nobody is late.
+      // Sums of two-state factors may be equal, so that no island is late.
       EXPECT_LE(sampled.late[0], missing / 8.0);
       EXPECT_GE(sampled.late[0], 0.85 * missing / 8);
     }
@@ -56,8 +56,8 @@ TEST(IslandDrift, SumsOfManyStepsAreDrawnAsOne) {
   EXPECT_NEAR(sampled.wait[0], expected, 0.05 * expected);
 }
 
-// By gossip an island waits for its neighbours alone: for fewer in a ring than in a graph in which
-// all are near, and for all if all are neighbours. Of two in one step it is the larger of two.
+// With gossip an island waits only for its neighbours: less in a ring than in a denser graph, and
+// for all if all are neighbours. Two islands with one step wait for the slower of two.
 TEST(IslandDrift, GossipWaitsForNeighbours) {
   const Jitter jitter{.sigma = 0.2};
   const auto wait = [&](GossipSenders gossip) {
@@ -80,7 +80,7 @@ TEST(IslandDrift, GossipWaitsForNeighbours) {
   EXPECT_DOUBLE_EQ(wait({.distances = everybody, .at_once = 15}), all);
 }
 
-// Factors that hold for the run: islands are as far apart after many steps as many times one.
+// If factors hold for the whole run, the distance between islands grows linearly with the steps.
 TEST(IslandDrift, OfMachinesThatStayAsTheyAreGrowsWithTheSteps) {
   const Jitter jitter{.sigma = 0.1, .per = JitterPer::run};
   const double apart = expected_factor(jitter, 8, 8) - 1;
@@ -90,8 +90,8 @@ TEST(IslandDrift, OfMachinesThatStayAsTheyAreGrowsWithTheSteps) {
   }
 }
 
-// Without a variance sums are never normal. The largest of 4 means over many steps: the mean, and
-// by the principle of a single big jump what the largest of all numbers has of it.
+// Without a variance sums are never normal. By the principle of a single big jump, the largest of 4
+// means over many steps is the mean plus the share in it of the largest of all draws.
 TEST(IslandDrift, SumsWithoutAVarianceAreDrawn) {
   const Jitter jitter{.pareto = 1.5};
   const double steps = 20000;
@@ -101,19 +101,19 @@ TEST(IslandDrift, SumsWithoutAVarianceAreDrawn) {
   EXPECT_LT(drift.wait[0] / steps, 1.5 * jump);
 }
 
-// An island is late now and then and loses the period, and for the others it has taken less time.
+// A rarely late island loses its period, and the other islands finish it in less time.
 TEST(IslandDrift, LateOnesStop) {
   const Jitter jitter{.share = 0.001, .slowdown = 500};
   const IslandDrift drift =
       sample_drift(jitter, {.units = 1}, {{.steps = 20, .groups = 4, .missing = 1, .slack = 2}});
-  const double slow = 1 - std::pow(0.999, 20);  // of an island, in a period
+  const double slow = 1 - std::pow(0.999, 20);  // P(an island is slow in a period)
   EXPECT_NEAR(drift.late[0], slow, 0.15 * slow);
   EXPECT_NEAR(drift.saved[0], drift.late[0] * 499, 0.05 * drift.late[0] * 499);
-  // Two of the four at once.
+  // Waiting requires that two of the four islands are slow at once.
   EXPECT_LT(drift.wait[0], 500 * 6 * slow * slow);
 }
 
-// The wait grows by the root of the steps, what data parallelism waits for by their number.
+// The wait grows with the square root of the number of steps, in data parallelism linearly.
 TEST(IslandDrift, IsLessThanTheSumOfMaxima) {
   for (const Jitter& jitter : kLaws) {
     const double per_step = expected_factor(jitter, 8, 8) - expected_factor(jitter, 1, 1);
@@ -137,7 +137,7 @@ TEST(IslandDrift, SlackHidesIt) {
   }
 }
 
-// Islands of a region, then regions: an outer wait on top of inner ones.
+// Islands form regions: the outer wait is added to the inner ones.
 TEST(IslandDrift, LevelsStandAboveOneAnother) {
   const Jitter jitter{.sigma = 0.2};
   const IslandDrift nested =
@@ -146,7 +146,8 @@ TEST(IslandDrift, LevelsStandAboveOneAnother) {
   EXPECT_NEAR(nested.wait[0], inner.wait[0], 0.05 * inner.wait[0]);
   EXPECT_GT(nested.wait[1], 0);
   const IslandDrift flat = sample_drift(jitter, {.units = 1}, {{.steps = 200, .groups = 16}});
-  // Every so often the region has waited already: less is left than for 16 islands on their own.
+  // Regions have already waited inside at every inner exchange, so that less is left to wait for
+  // than with 16 separate islands.
   EXPECT_LT(nested.wait[1], flat.wait[0]);
 }
 
@@ -159,8 +160,8 @@ TEST(IslandDrift, WithoutStragglersThereIsNone) {
   EXPECT_EQ(drift.saved[0], 0);
 }
 
-// Steps that are always so: three islands of 1 s and one of 2 s. All wait for it, or it is always
-// late, stops when the others are through, and what it did is in vain.
+// Three islands always take 1 s and one takes 2 s. Either all wait for the slow one, or it is
+// always late, stops when the others have finished, and its work is lost.
 TEST(IslandDrift, ASlowIslandIsWaitedForOrAlwaysLate) {
   const std::vector<IslandStep> islands = {{1}, {2}, {1}, {1}};
   IslandDrift drift = sample_drift(islands, 0, {{.steps = 10, .groups = 4}});
@@ -173,7 +174,7 @@ TEST(IslandDrift, ASlowIslandIsWaitedForOrAlwaysLate) {
   EXPECT_DOUBLE_EQ(drift.saved[0], 10 / 4.0);
 }
 
-// Steps of a mean and a variance: the largest of normal sums.
+// For steps with a mean and a variance, the wait is for the largest of normal sums.
 TEST(IslandDrift, UnlikeStepsAreNormalSums) {
   const std::vector<IslandStep> islands(8, {3, 0.25, 0.25});
   const IslandDrift drift = sample_drift(islands, 1, {{.steps = 100, .groups = 8}});

@@ -13,8 +13,8 @@ constexpr Redundancy kSelective{
 constexpr Redundancy kMultiplexed{
     .scheme = m_sgc, .burst = 1, .window = 2, .distinct = 27, .tolerance = 1};
 
-// What the authors list for 256 workers (arXiv 2211.13802; github.com/mamaj/
-// Sequential-Gradient-Coding-2, "good results.txt"): load of a worker over the whole batch.
+// The authors list these loads of a worker, as shares of the whole batch, for 256 workers (arXiv
+// 2211.13802; github.com/mamaj/Sequential-Gradient-Coding-2, "good results.txt").
 TEST(Redundancy, LoadsOfThePublishedCodes) {
   EXPECT_NEAR(load_of(kGradientCode, 256) / 256, 0.062500, 1e-6);
   EXPECT_NEAR(load_of(kSelective, 256) / 256, 0.050781, 1e-6);
@@ -29,7 +29,7 @@ TEST(Redundancy, LoadsOfThePublishedCodes) {
 }
 
 TEST(Redundancy, LoadsInClosedForm) {
-  // All workers may straggle once in a window: each task is done again, uncoded.
+  // All workers may straggle once per window, so that each task is repeated without a code.
   EXPECT_DOUBLE_EQ(load_of({.scheme = m_sgc, .burst = 1, .window = 2, .distinct = 8}, 8), 2);
   EXPECT_DOUBLE_EQ(load_of({.scheme = m_sgc, .burst = 2, .window = 5, .distinct = 8}, 8), 1.5);
   EXPECT_DOUBLE_EQ(load_of({.scheme = replicated, .copies = 3}, 9), 3);
@@ -37,7 +37,7 @@ TEST(Redundancy, LoadsInClosedForm) {
   EXPECT_DOUBLE_EQ(load_of({.scheme = drop_slowest, .stragglers = 4}, 20), 1);
 }
 
-// The longer the delay, the less redundant work: towards that of no code.
+// The longer the window, the less redundant work there is; it approaches that without a code.
 TEST(Redundancy, AMultiplexedCodeCostsLessTheLongerItsWindow) {
   double last = 1e9;
   for (int window = 2; window < 200; ++window) {

@@ -19,8 +19,8 @@ Redundancy random_repeat(RandomStream& random, int workers) {
           .tolerance = 0.5};
 }
 
-// A job has n - s results after the round in which it repeats at the latest, and the master waits
-// no longer than for a worker.
+// At the latest after the round that repeats it, a job has n - s results. The master never waits
+// beyond the arrival of the last worker that it needs.
 TEST(SelectiveRepeat, EveryGradientIsCompleteInTime) {
   int waited = 0;
   for (std::uint64_t number = 0; number < 200; ++number) {
@@ -29,7 +29,7 @@ TEST(SelectiveRepeat, EveryGradientIsCompleteInTime) {
     const Redundancy own = random_repeat(random, workers);
     const int enough = workers - coded_stragglers(own);
     SelectiveRepeat master(workers, own);
-    std::vector<std::vector<int>> lacking(200);  // [job] as the authors keep them
+    std::vector<std::vector<int>> lacking(200);  // [job]: missing workers, as in the authors' code
     for (int round = 0; round < 200; ++round) {
       std::vector<double> times;
       for (int i = 0; i < workers; ++i) times.push_back(random.uniform() < 0.2 ? 2 + i * 0.01 : 1);
@@ -52,7 +52,7 @@ TEST(SelectiveRepeat, EveryGradientIsCompleteInTime) {
   EXPECT_GT(waited, 100);
 }
 
-// The paper's theorem: where stragglers keep to the bursty model it is never waited for one.
+// By the paper's theorem the master never waits for stragglers that follow the bursty model.
 TEST(SelectiveRepeat, PatternsOfTheModelAreNotWaitedFor) {
   int stragglers = 0;
   for (std::uint64_t number = 0; number < 300; ++number) {

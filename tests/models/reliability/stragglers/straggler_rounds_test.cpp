@@ -18,7 +18,7 @@ StragglerRounds rounds_of(const Redundancy& redundancy, const Jitter& jitter, in
   return sample_rounds(redundancy, jitter, alike_workers(workers, 1), rounds);
 }
 
-// Backup workers, dropping the slowest and a gradient code wait for the n - s fastest.
+// Backup workers, dropping the slowest workers and a gradient code all wait for the n - s fastest.
 TEST(StragglerRounds, BackupWorkersAreOrderStatistics) {
   for (const Jitter& jitter : {Jitter{.exponential = 1}, Jitter{.pareto = 3}, Jitter{.sigma = 0.3},
                                Jitter{.share = 0.05, .slowdown = 4}}) {
@@ -43,7 +43,8 @@ TEST(StragglerRounds, ExponentialOnesByHarmonicNumbers) {
   EXPECT_EQ(own.gradient_share, 1);
 }
 
-// The smallest of r exponential variables is one of 1 / r, and n / r of them are waited for.
+// The smallest of r exponential variables is exponential with mean 1 / r, and a round waits for n /
+// r of them.
 TEST(StragglerRounds, OfCopiesTheFastestCounts) {
   const StragglerRounds own = rounds_of({.scheme = replicated, .copies = 4}, {.exponential = 1});
   EXPECT_NEAR(own.length, 1 + expected_exponential_order(16, 16) / 4, 0.01 * own.length);
@@ -68,7 +69,7 @@ TEST(StragglerRounds, WaitingForAllIsTheSlowest) {
   EXPECT_NEAR(own.length, expected_factor(jitter, kWorkers, kWorkers), 0.02);
 }
 
-// A round ends at its tolerance, unless more straggle than the code makes up for.
+// A round ends at its tolerance, unless more workers straggle than the code can replace.
 TEST(StragglerRounds, ToleranceIsWaitedFor) {
   const Jitter jitter{.share = 0.02, .slowdown = 4};
   const StragglerRounds own =
@@ -80,7 +81,7 @@ TEST(StragglerRounds, ToleranceIsWaitedFor) {
   EXPECT_NEAR(own.length, good * 1 + (1 - good - more) * 2 + more * 4, 0.02);
 }
 
-// What one is at leisure to choose is no worse than any that is fixed.
+// A number of workers that is chosen in each round makes at least the progress of any fixed number.
 TEST(StragglerRounds, ADynamicNumberMakesMostProgress) {
   for (const Jitter& jitter : {Jitter{.exponential = 0.2}, Jitter{.sigma = 0.1},
                                Jitter{.bursts = {.good = 300, .bad = 60, .slowdown = 3}}}) {

@@ -28,7 +28,7 @@ std::vector<double> random_times(RandomStream& random, int workers) {
   return times;
 }
 
-// The model as the paper words it, by brute force. The last round is at the end.
+// The straggler model in the paper's words, by brute force. The last round is at the back.
 bool conforms(const std::deque<std::set<int>>& rounds, const Redundancy& own) {
   std::set<int> distinct;
   for (const std::set<int>& round : rounds) distinct.insert(round.begin(), round.end());
@@ -53,7 +53,8 @@ std::set<int> later_than(const std::vector<double>& times, double end) {
   return late;
 }
 
-// What it leaves out fits the pattern, and would not had it waited for one less.
+// The stragglers that it leaves out fit the model, and would not fit if it waited for one worker
+// less.
 TEST(StragglerWindow, WaitsUntilThePatternFitsAndNoLonger) {
   int waited = 0;
   for (std::uint64_t number = 0; number < 200; ++number) {
@@ -80,9 +81,9 @@ TEST(StragglerWindow, WaitsUntilThePatternFitsAndNoLonger) {
   EXPECT_GT(waited, 100);
 }
 
-// M-SGC's own bookkeeping (the paper's algorithm 2): a job has W - 1 + B slots, one a round. A
-// worker does its W - 1 own parts first, again where it straggled, and then takes part in the codes
-// of the last B slots, each of which needs n - lambda results.
+// The bookkeeping of M-SGC (algorithm 2 of the paper): a job has W - 1 + B slots, one per round. A
+// worker first does its W - 1 own parts, repeating those where it straggled, then takes part in the
+// codes of the last B slots, each of which needs n - lambda results.
 TEST(StragglerWindow, WhateverItLeavesOutTheCodeMakesUpFor) {
   for (std::uint64_t number = 0; number < 200; ++number) {
     RandomStream random(25, RandomPurpose::test, number);
@@ -91,7 +92,7 @@ TEST(StragglerWindow, WhateverItLeavesOutTheCodeMakesUpFor) {
     const int slots = own.window - 1 + own.burst;
     constexpr int kRounds = 80;
     StragglerWindow window(workers, own);
-    std::vector<std::vector<int>> done(kRounds, std::vector<int>(workers));  // [job][worker] parts
+    std::vector<std::vector<int>> done(kRounds, std::vector<int>(workers));  // parts [job][worker]
     for (int round = 0; round < kRounds; ++round) {
       window.close(random_times(random, workers), 1.5);
       std::vector<char> late(workers);

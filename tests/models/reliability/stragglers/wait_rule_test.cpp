@@ -43,7 +43,7 @@ TEST(WaitRule, NobodyToWaitForIsAFault) {
   EXPECT_THROW(end_of({.missing = -1}, {1}), InternalError);
 }
 
-// The formula, of sorted arrivals.
+// Compares with the formula in the header, evaluated on sorted arrivals.
 TEST(WaitRule, IsTheFormulaOfItsHeader) {
   RandomStream random(17, RandomPurpose::test, 0);
   for (int round = 0; round < 2000; ++round) {

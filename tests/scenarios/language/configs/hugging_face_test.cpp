@@ -11,11 +11,11 @@ namespace {
 struct PublishedConfig {
   const char* what;
   const char* text;
-  double parameters;  // of the published checkpoint's language model
+  double parameters;  // the published checkpoint's language model
   double active = 0;  // 0: all of them
 };
 
-// Dimensions as published; the counts are sums of the tensors in the checkpoints.
+// Dimensions are as published; counts are sums of the tensors in the checkpoints.
 const PublishedConfig kConfigs[] = {
     {"Llama 3.1 8B",
      R"({"model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336,
@@ -191,7 +191,7 @@ const PublishedConfig kConfigs[] = {
          "head_dim": 128, "vocab_size": 200064, "num_local_experts": 32,
          "num_experts_per_tok": 2, "attn_type_list": [0, 0, 0, 0, 0, 0, 0, 1],
          "shared_intermediate_size": 0})",
-     // A tenth of the published 456 B, but for embedding and head, which it has whole.
+     // The layers are a tenth of those of the published 456 B; embedding and head are whole.
      (456e9 - 2.458e9) / 10 + 2.458e9},
     {"MiniMax-M2",
      R"({"model_type": "minimax_m2", "hidden_size": 3072, "intermediate_size": 1536,
@@ -312,7 +312,7 @@ TEST(HuggingFace, BoundsAndScaledPositionsAreReadInAnyFamily) {
   EXPECT_TRUE(scaled(R"("rope_scaling": {"type": "yarn", "factor": 4.0})"));
   EXPECT_TRUE(scaled(R"("rope_parameters": {"rope_type": "yarn", "factor": 4.0})"));
   EXPECT_FALSE(scaled(R"("rope_scaling": {"rope_type": "llama3", "factor": 8.0})"));
-  // Its temperature is in the scores: DeepSeek.
+  // As in DeepSeek's, the temperature is part of the scores.
   EXPECT_FALSE(scaled(R"("rope_scaling": {"type": "yarn", "mscale": 1.0, "mscale_all_dim": 1.0})"));
   EXPECT_FALSE(scaled(R"("rope_scaling": {"rope_type": "yarn", "attention_factor": 1.0})"));
   EXPECT_FALSE(scaled(R"("rope_scaling": null)"));
@@ -342,7 +342,7 @@ TEST(HuggingFace, LayersHaveTheirPlaces) {
   EXPECT_EQ(experts.moe.dense_layers, 2);
 }
 
-// What stands in a file and is not counted is named, with its share where that is known.
+// Parameters in a file that are not counted are named, with their share if it is known.
 TEST(HuggingFace, WhatIsLeftOutIsNamed) {
   EXPECT_TRUE(model_of(R"("model_type": "llama", "rms_norm_eps": 1e-6, "torch_dtype": "bfloat16",
       "bos_token_id": 1, "rope_theta": 10000.0, "use_cache": true)")
@@ -351,7 +351,7 @@ TEST(HuggingFace, WhatIsLeftOutIsNamed) {
   ASSERT_EQ(unknown.size(), 1);
   EXPECT_TRUE(unknown.front().starts_with("loop_count, unknown for this model_type"))
       << unknown.front();
-  // Sizes whose names begin as those of scales and switches do.
+  // These keys are sizes, although their names begin like those of scales and switches.
   for (const char* key : {"qk_nope_head_dim", "norm_layers", "topk_experts", "output_heads",
                           "use_parallel_branch", "clip_qkv"}) {
     const auto named = model_of(fmt::format(R"("model_type": "llama", "{}": 3)", key)).left_out;
@@ -412,9 +412,9 @@ TEST(HuggingFace, RoutersMayBeLimitedToGroups) {
   EXPECT_EQ(moe.groups_per_token, 4);
 }
 
-// As published: 284 B and 13 B of a token, 1.6 T and 49 B
-// (huggingface.co/deepseek-ai/DeepSeek-V4-Flash and -Pro). What attention lacks of a token's
-// parameters is named.
+// Published are 284 B and 13 B active for Flash, 1.6 T and 49 B for Pro
+// (huggingface.co/deepseek-ai/DeepSeek-V4-Flash and -Pro). Active parameters that attention lacks
+// are named.
 TEST(HuggingFace, CompressedAttentionIsCountedAsLatentAndNamed) {
   const auto config = [](int layers, const std::string& first, const std::string& rest) {
     std::string ratios = first;
@@ -443,7 +443,7 @@ TEST(HuggingFace, CompressedAttentionIsCountedAsLatentAndNamed) {
   EXPECT_NEAR(pro.active_parameters() / 49e9, 1, 0.05);
   EXPECT_EQ(flash.sparse.top_k, 640);
   EXPECT_EQ(pro.sparse.top_k, 1152);
-  ASSERT_EQ(flash.left_out.size(), 4);  // the module for further tokens is the last
+  ASSERT_EQ(flash.left_out.size(), 4);  // the last one is the module for further tokens
   EXPECT_TRUE(flash.left_out[0].starts_with("an output projection in groups")) << flash.left_out[0];
   EXPECT_TRUE(flash.left_out[1].starts_with("layers that read only a window of 128 keys"));
   EXPECT_TRUE(flash.left_out[2].starts_with("hyper-connections: only one of 4 residual streams"));
@@ -486,7 +486,7 @@ TEST(HuggingFace, WhatIsMissingOrUnknownHasItsPlace) {
             "config.json:1:1: model.hidden: 0 must be from 1 to 1000000");
 }
 
-// A file says how long a source may be; what the decoder writes is as long.
+// A file states the longest source; the decoder's output is as long.
 TEST(HuggingFace, AnEncoderAndADecoderShareASequence) {
   const std::string bart = R"({"model_type": "bart", "d_model": 64, "encoder_layers": 2,
       "decoder_layers": 3, "encoder_attention_heads": 4, "decoder_attention_heads": 4,

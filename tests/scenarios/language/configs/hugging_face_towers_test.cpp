@@ -15,12 +15,12 @@ namespace {
 struct PublishedTower {
   const char* what;
   const char* text;
-  double parameters;  // of the checkpoint, decoder and tower
+  double parameters;  // decoder and tower of the checkpoint
   int patches, tokens;
 };
 
-// Configurations as published, without keys of no size; counts are sums of the checkpoints'
-// tensors.
+// The configurations are as published, without keys that are no sizes; counts are sums of the
+// checkpoints' tensors.
 const PublishedTower kTowers[] = {
     {"LLaVA 1.5 7B",
      R"({"model_type": "llava", "text_config": {"model_type": "llama", "vocab_size": 32064},
@@ -114,7 +114,7 @@ TEST(HuggingFaceTowers, HaveTheParametersOfPublishedCheckpoints) {
         << published.what << ": " << model.parameters() << " and " << tower.parameters();
     EXPECT_EQ(tower.patches(), published.patches) << published.what;
     EXPECT_EQ(of.in_sequence ? tower.tokens : 0, published.tokens) << published.what;
-    // Three passes of two operations a weight of the layers, and attention besides.
+    // The layers take three passes of two operations per weight, and attention in addition.
     EXPECT_GE(of.flops(), 6.0 * tower.patches() * tower.layers.parameters() * 0.99);
     EXPECT_LE(of.flops(), 6.0 * tower.patches() * tower.parameters() * 3);
     EXPECT_EQ(model.tower != nullptr, of.in_sequence) << published.what;
@@ -130,7 +130,7 @@ TEST(HuggingFaceTowers, HaveTheParametersOfPublishedCheckpoints) {
   }
 }
 
-// Widths that a file leaves out are those of the class.
+// Widths that a file leaves out are the defaults of its class.
 TEST(HuggingFaceTowers, MayLeaveWidthsToTheirClass) {
   const auto parameters = [](const std::string& stated) {
     const std::string text = R"({"model_type": "mllama", "text_config": {

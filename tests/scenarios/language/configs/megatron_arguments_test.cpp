@@ -47,7 +47,7 @@ TEST(MegatronArguments, HybridModelsByTheirPattern) {
     return model_of_megatron_arguments(arguments + more, "nano.args");
   };
   EXPECT_NEAR(read("--hybrid-override-pattern " + nano).parameters() / 31.6e9, 1, 0.01);
-  // The newer name, stages of a pipeline, and what predicts further tokens.
+  // The newer option may also contain pipeline stages and modules for multi-token prediction.
   const TransformerSpec newer = read("--hybrid-layer-pattern MEM*|EME/*E");
   EXPECT_EQ(newer.pattern, "MEM*EME");
   EXPECT_EQ(newer.layers, 7);
@@ -61,7 +61,7 @@ TEST(MegatronArguments, HybridModelsByTheirPattern) {
   EXPECT_EQ(delta.mamba.heads, 48);
 }
 
-// Attention variants, a gate, and what predicts further tokens.
+// Tests variants of attention, a gate, and multi-token prediction.
 TEST(MegatronArguments, VariantsOfAttention) {
   const auto read = [](const std::string& more) {
     return model_of_megatron_arguments(
@@ -140,7 +140,7 @@ TEST(MegatronArguments, WhatIsMissingOrNoNumberHasItsPlace) {
             "a.args:1:88: --normalization: 'BatchNorm' is neither LayerNorm nor RMSNorm");
 }
 
-// What the arguments can say of a model, in words.
+// All that the arguments can state of a model, as a text.
 std::string said_of(const TransformerSpec& m) {
   return fmt::format(
       "{} layers {} wide, {}/{} heads of {}, ffn {}, {} words, window {}, mtp {}, gate {}, dropout "
@@ -157,7 +157,7 @@ std::string said_of(const TransformerSpec& m) {
       m.mamba.heads);
 }
 
-// Patterns of which Megatron-LM has no letters, or not those places.
+// Whether Megatron-LM has no letters for the model's pattern, or none for these positions.
 bool is_beyond_arguments(const TransformerSpec& model) {
   const bool other_scan =
       model.mamba.kind == ScanKind::kimi_delta || model.mamba.kind == ScanKind::lightning;
@@ -170,7 +170,7 @@ TEST(MegatronArguments, EveryModelThatIsWrittenIsReadAsTheSame) {
   int beyond = 0;
   for (const TransformerSpec& model : library_models()) {
     if (is_beyond_arguments(model)) {
-      // No argument of Megatron-LM names two stacks, so that models of these are not counted.
+      // Megatron-LM has no arguments for encoder and decoder, so that such models are not counted.
       beyond += model.source_tokens > 0 ? 0 : 1;
       continue;
     }

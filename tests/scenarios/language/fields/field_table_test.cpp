@@ -1,6 +1,6 @@
-// Every key of two scenarios wrong once: misspelt, of a wrong type, with a wrong unit, negative.
+// Damages every key of two scenarios once: misspelt, of a wrong type, with a wrong unit, negative.
 // The texts are changed in place, so that line and column of each message are those of a real file.
-// Of each kind of row of the field table one whole message is compared with a file.
+// For each kind of row in the field table one whole message is compared with a file.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -57,7 +57,8 @@ struct Subject {
     return offset + static_cast<size_t>(where.column) - 1;
   }
 
-  // One past a flow list or map, or the lines that are indented below a block.
+  // The end of a node: behind a flow list or map, or after the lines that are indented below a
+  // block.
   size_t end_of(const DocumentNode& node) const {
     size_t at = offset_of(node.where);
     if (node.kind == Kind::scalar) return at + node.text.size();
@@ -106,7 +107,7 @@ const Field* field_of(const Place& place) {
   return place.path.starts_with("origins:") ? nullptr : find_field(place.path);
 }
 
-// The first message about each kind of row.
+// Keeps the first message for each kind of row.
 class Sample {
  public:
   void add(const Place& place, const std::string& message) {
@@ -114,7 +115,7 @@ class Sample {
     if (!kinds_.insert(field == nullptr ? "an origin" : type_text(*field)).second) return;
     text_ += message + "\n";
   }
-  // What is said of the subject with this in the place's stead.
+  // Puts `wrong` in this place of the subject and returns the message.
   std::string refusal(const Subject& subject, const Place& place, const std::string& wrong) {
     const std::string message = parse_message(subject.with_value(place, wrong), subject.file);
     add(place, message);
@@ -129,7 +130,7 @@ class Sample {
   std::string text_;
 };
 
-// Typing errors in the last part of a key: a letter too many, and two letters exchanged.
+// Misspells the last part of a key: with an extra letter, and with two letters swapped.
 std::vector<std::string> misspelt(const std::string& key) {
   const std::string last = split_path(key).back();
   const std::string start = key.substr(0, key.size() - last.size());
@@ -142,7 +143,8 @@ std::vector<std::string> misspelt(const std::string& key) {
   return wrong;
 }
 
-// Of the fabric of every_key.yaml, a plain fat tree with ECMP.
+// Whether the key belongs to a fabric other than every_key.yaml's, which is a plain fat tree with
+// ECMP.
 bool of_another_fabric(std::string_view path) {
   const std::string key = split_path(path)[2];
   return key == "parts" || !belongs_to(key, Topology::fat_tree);
@@ -160,46 +162,48 @@ TEST(BadValues, EveryKeyOfTheTableIsCovered) {
     for (const Place& place : subject.places) covered.insert(pattern_of(place.path));
   }
   for (const Field& field : field_table()) {
-    // The other form of layout.stages and what contradicts the schedule's name have tests of their
-    // own.
+    // Other tests cover the other form of layout.stages, and keys that contradict the schedule's
+    // name.
     if (field.path.empty() || field.path == "layout.stages.*") continue;
     if (field.path == "schedule.file" || field.path == "schedule.memory_limit") continue;
-    // Other ways to say how long to train: quality_curve_test.cpp.
+    // quality_curve_test.cpp tests other ways to state the length of training.
     if (field.path == "job.steps" || field.path == "job.quality") continue;
-    // A file of its own, and scenarios of several jobs: placement_test.cpp, company_test.cpp.
+    // placement_test.cpp and company_test.cpp test these, which need a file or several jobs.
     if (field.path == "layout.placement" || field.path == "placement") continue;
     if (field.path.starts_with("jobs")) continue;
-    // Every compressor takes a few of these, none takes none: resolve_compressor_test.cpp.
+    // resolve_compressor_test.cpp tests these: every compressor takes a few of them, and `none`
+    // takes none.
     const bool of_compressor = field.path.starts_with("communication.compressor.") ||
                                field.path.starts_with("compress.*.") ||
                                field.path.starts_with("sync.*.compressor.");
     if (of_compressor && !field.path.ends_with(".name") && !field.path.ends_with(".axis")) {
       continue;
     }
-    // Of patterns that contradict each other: resolve_sync_test.cpp.
+    // resolve_sync_test.cpp tests patterns that contradict each other.
     if (field.path == "sync.*.rates" || field.path == "sync.*.growth" ||
         field.path == "sync.*.graph" || field.path == "sync.*.peers" ||
         field.path == "sync.*.events" || field.path.starts_with("sync.*.paths")) {
       continue;
     }
-    // Of chunks, that shares contradict: resolve_offload_test.cpp.
+    // resolve_offload_test.cpp tests chunks, which contradict shares.
     if (field.path == "offload.chunk") continue;
-    // A file of its own, and jobs of one GPU: resolve_volunteers_test.cpp.
+    // resolve_volunteers_test.cpp tests these, which need a file or jobs of one GPU.
     if (field.path == "volunteers.trace" || field.path == "fuse") continue;
-    // A file of its own: resolve_campaign_test.cpp.
+    // resolve_campaign_test.cpp tests this, which needs a file.
     if (field.path == "failures.*.arrivals.capacity") continue;
-    // Unequal sequences go with orders that ask nothing of costs alone: length_plan_test.cpp.
+    // length_plan_test.cpp tests unequal sequences, because only some orders accept them.
     if (field.path.starts_with("batch.lengths")) continue;
-    // Its layers have one half, of which nothing hides in another: megatron_arguments_test.cpp.
+    // megatron_arguments_test.cpp tests this, because its layers have one half, so nothing hides in
+    // another.
     if (field.path == "model.hybrid_override_pattern") continue;
-    // Engines go neither with islands nor with frames: resolve_rollout_test.cpp.
+    // resolve_rollout_test.cpp tests engines, which exclude islands and frames.
     if (field.path.starts_with("rollout")) continue;
-    // Its laws contradict each other: resolve_cluster_test.cpp.
+    // resolve_cluster_test.cpp tests this, because its laws contradict each other.
     if (field.path.starts_with("cluster.jitter")) continue;
-    // The keys of other forms of fabrics contradict this one's: resolve_fabric_test.cpp.
+    // resolve_fabric_test.cpp tests the keys of other fabrics, which contradict this one's.
     if (field.path.starts_with("cluster.fabric.") && of_another_fabric(field.path)) continue;
-    // Other forms of shares and places: resolve_pools_test.cpp, uneven_state_test.cpp,
-    // placement_test.cpp.
+    // resolve_pools_test.cpp, uneven_state_test.cpp and placement_test.cpp test other forms of
+    // shares and places.
     if (field.path == "batch.shares.*" || field.path == "layout.shard_shares.*") continue;
     if (field.path.starts_with("layout.place.dp")) continue;
     EXPECT_TRUE(covered.contains(std::string(field.path))) << field.path;
@@ -235,7 +239,7 @@ TEST(BadValues, WrongTypes) {
       const bool map = field != nullptr && field->map;
       const std::string wrong = !scalar ? "7" : map ? "[7, 8]" : "{seven: 8}";
       std::string changed = place.path.starts_with("origins:")
-                                ? subject.text  // a quoted text: changed as a whole below
+                                ? subject.text  // a quoted text, which is changed as a whole below
                                 : subject.with_value(place, wrong);
       if (changed == subject.text) continue;
       const std::string message = parse_message(changed, subject.file);
@@ -293,7 +297,7 @@ TEST(BadValues, NegativeNumbers) {
   sample.expect_golden("negative");
 }
 
-// Beyond every limit of the table, in the unit of the subject's own value.
+// A huge number is above every limit of the table, in the unit of the subject's value.
 TEST(BadValues, HugeNumbers) {
   const Subject subject("tests/scenarios/every_key.yaml");
   Sample sample;
@@ -314,7 +318,7 @@ TEST(BadValues, HugeNumbers) {
   sample.expect_golden("huge");
 }
 
-// Below every range of the table but 0, in the unit of the subject's own value.
+// A tiny number is below every range of the table but not 0, in the unit of the subject's value.
 TEST(BadValues, TinyNumbers) {
   const Subject subject("tests/scenarios/every_key.yaml");
   Sample sample;
@@ -335,7 +339,7 @@ TEST(BadValues, TinyNumbers) {
   EXPECT_GT(asked, 200);
 }
 
-// Where a default stands in the help of a key, which its struct decides.
+// The help of a key may state a default, which must be that of its struct.
 TEST(FieldTable, HelpTellsTheDefaultOfTheStruct) {
   int told = 0;
   const auto check = [&](const auto& usual) {
@@ -344,7 +348,7 @@ TEST(FieldTable, HelpTellsTheDefaultOfTheStruct) {
       const std::size_t at = field.help.find("default: ");
       if (field.binding.target != &kTypeTag<Struct> || at == std::string_view::npos) continue;
       std::string_view said = field.help.substr(at + 9);
-      said = said.substr(0, said.find(','));  // a clause may say what the default means
+      said = said.substr(0, said.find(','));  // what follows a comma may explain the default
       if (said.empty() || std::isdigit(static_cast<unsigned char>(said[0])) == 0) continue;
       Value value{.field = &field, .dimension = field.dimension};
       ASSERT_TRUE(field.binding.read(&usual, value)) << field.path;
@@ -357,7 +361,7 @@ TEST(FieldTable, HelpTellsTheDefaultOfTheStruct) {
   EXPECT_EQ(told, 8);
 }
 
-// The limits themselves are allowed, in any unit.
+// The limits themselves are accepted, in any unit.
 TEST(BadValues, LimitsAreInside) {
   const Subject subject("tests/scenarios/every_key.yaml");
   for (const auto& [key, value] : Overrides{

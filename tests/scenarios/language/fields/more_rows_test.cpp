@@ -1,5 +1,5 @@
-// A key that this program alone has: one row, bound to a member, and its use. Parser, default,
-// messages, --explain, schema and identity know it.
+// A key that only this program has: one row that binds it to a member suffices for parser, default,
+// messages, --explain, schema and identity.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// The schema of one form, or the first form of `anyOf` that has `member`.
+// The schema itself if it has `member`, else the first form of its `anyOf` that has.
 const Json* form_with(const Json& schema, const std::string& member) {
   if (schema.contains(member)) return &schema;
   if (!schema.contains("anyOf")) return nullptr;
@@ -46,7 +46,7 @@ TEST(Schema, CoversEveryField) {
   }
 }
 
-// As an editor would write it.
+// Defaults have the type in which an editor would write them.
 TEST(Schema, DefaultsAreOfTheTypeOfTheirKey) {
   const Json schema = Json::parse(scenario_schema());
   for (const Field& field : field_table()) {
@@ -78,7 +78,7 @@ TEST(Schema, SameTextEveryTime) {
   EXPECT_EQ(scenario_schema(), scenario_schema());
 }
 
-// Editors find it by the first line of the scenarios beside it.
+// Editors find the schema by the first line of the scenarios in its folder.
 TEST(Schema, CommittedFileIsUpToDate) {
   expect_file("scenarios/schema.json", scenario_schema());
 }

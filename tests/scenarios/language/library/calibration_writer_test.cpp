@@ -51,12 +51,12 @@ TEST(CalibrationWriter, ALawOfTheNetworkIsReadBack) {
   }
 }
 
-// Fitted numbers have 17 digits, sources any character.
+// Fitted numbers have 17 digits, and sources may contain any character.
 TEST(CalibrationWriter, EveryBitAndEveryCharacterIsReadBack) {
   RandomStream random(21, RandomPurpose::test, 0);
   for (int replica = 0; replica < 50; ++replica) {
     Calibration calibration = library_calibrations().front();
-    calibration.name = "true";  // a word of YAML's own
+    calibration.name = "true";  // means a boolean in YAML
     calibration.gpu = replica % 2 == 0 ? "" : "a # b: c";
     for (const CalibrationField& field : calibration_fields()) {
       Parameter& parameter = calibration.*field.member;

@@ -13,7 +13,7 @@ bool may_be_none(std::string_view name) {
          name == "one_sided.step" || name == "nvls.round";
 }
 
-// Every node of the library over every transport.
+// The test covers every node of the library over every transport.
 TEST(InterconnectLaws, EveryNumberHasAValueAndASource) {
   for (const NodeSpec& node : library_nodes()) {
     for (const Choice<Transport>& transport : kChoices<Transport>) {
@@ -38,8 +38,8 @@ TEST(InterconnectLaws, EveryNumberHasAValueAndASource) {
   }
 }
 
-// What a layer says reaches the law: sockets are below RDMA, PCIe below NVLink, other generations
-// than Hopper differ in what is theirs.
+// Values of each layer reach the law: sockets are slower than RDMA, PCIe is slower than NVLink, and
+// other generations differ from Hopper in their own values.
 TEST(InterconnectLaws, LayersChangeWhatIsTheirs) {
   const NodeSpec h100 = find_node("dgx-h100");
   const InterconnectLaw base = specified_interconnect_law(h100, Transport::infiniband);
@@ -69,8 +69,8 @@ TEST(InterconnectLaws, LayersChangeWhatIsTheirs) {
   }
 }
 
-// What a host holds back is bytes per second: half of 100 Gb/s on V100 with one NIC for all, 3.5
-// GB/s of sockets.
+// A host limits bytes per second: half of 100 Gb/s on V100 with one NIC for all GPUs, and 3.5 GB/s
+// with sockets.
 TEST(InterconnectLaws, SlowNicsDoNotFeelTheirHost) {
   NodeSpec node = find_node("dgx-v100");
   node.nics = 1;
@@ -85,8 +85,8 @@ TEST(InterconnectLaws, SlowNicsDoNotFeelTheirHost) {
   EXPECT_DOUBLE_EQ(share(1.25e9, Transport::tcp), 0.95);
 }
 
-// Constants that were fitted on runs stay: of links inside nodes for groups in one, of NICs for
-// all.
+// Constants that were fitted to runs are kept: those of links inside nodes for groups in one node,
+// those of NICs for all groups.
 TEST(InterconnectLaws, AMachinesLawUnlessItsConstantsWereFitted) {
   const NodeSpec& node = find_node("dgx-a100");
   const auto stated = [&](const char* name) {

@@ -39,7 +39,7 @@ KernelLaws some_laws() {
 
 class KernelLawsFile : public ::testing::Test {
  protected:
-  // Tests run beside each other.
+  // Each test has its own folder, because tests run concurrently.
   void SetUp() override {
     const auto* const test = ::testing::UnitTest::GetInstance()->current_test_info();
     folder_ =
@@ -97,7 +97,7 @@ TEST_F(KernelLawsFile, IsPartOfACalibrationThatIsReadAndWritten) {
   EXPECT_EQ(calibration_text(read, "a test"), text);
 }
 
-// A result is kept under its key: what was measured is part of it.
+// The measured laws are part of the key under which results are stored.
 TEST_F(KernelLawsFile, BelongsToTheKeyOfACase) {
   Calibration calibration = library_calibrations().front();
   const auto key = [&] {

@@ -1,5 +1,5 @@
-// communication.compressor.errors: read, matched with the gradients of the job, and refused with
-// the line that is wrong.
+// communication.compressor.errors is read, matched with the job's gradients, and refused with the
+// line that is wrong.
 #include "scenarios/language/library/layer_errors.hpp"
 
 #include <fmt/format.h>
@@ -54,7 +54,7 @@ TEST_F(LayerErrorFiles, AreReadInTheOrderOfTheirNumbers) {
   EXPECT_EQ(layers[0].rows, 2304);
   EXPECT_EQ(layers[1].columns, 768);
   EXPECT_EQ(layers[0].by_number, (std::vector<std::pair<double, double>>{{1, 0.6}, {4, 0.2}}));
-  // Another table under the same name is another case.
+  // Another table under the same name makes another case.
   const Case other = of("{name: lgreco, errors: errors.csv}", kHead + "up.0,3072,768,4,0.3\n");
   EXPECT_NE(read.key, other.key);
   const Case sparse =
@@ -68,7 +68,7 @@ TEST_F(LayerErrorFiles, BadOnesAreRefusedAtTheirLine) {
   EXPECT_EQ(fault(kHead + good + "qkv.0,2304,769,1,0.6\n"),
             kWhere + "errors.csv:3:3: columns: 'qkv.0' is 2304 x 768 on line 2");
   EXPECT_EQ(fault(kHead + good + "qkv.0,2304,768,4,0.6\n"),
-            kWhere + "errors.csv:3:4: number: 'qkv.0' has it twice");
+            kWhere + "errors.csv:3:4: number: 'qkv.0' has this number on another line, too");
   EXPECT_EQ(fault(kHead + good + "qkv.0,2304,768,1.5,0.6\n"),
             kWhere + "errors.csv:3:4: number: expected a whole number from 1 to 1e9");
   EXPECT_EQ(fault(kHead + good + "qkv.0,2304,768,1,-0.6\n"),

@@ -14,7 +14,7 @@ const LayerTable& find_network(std::string_view name) {
   return *found;
 }
 
-// Trainable parameters of torchvision's models, which are those of the papers.
+// Expected are the trainable parameters of torchvision's models, which equal those of the papers.
 TEST(Networks, HaveThePublishedParameters) {
   EXPECT_EQ(find_network("resnet-50").parameters(), 25557032);
   EXPECT_EQ(find_network("vgg-16").parameters(), 138357544);
@@ -27,16 +27,16 @@ TEST(Networks, HaveThePublishedParameters) {
   EXPECT_EQ(find_network("googlenet").parameters(), 6624904);
 }
 
-// He et al. 2015, table 6, has 0.27 M of ResNet-20; the others by hand from the code that the
-// library names.
+// ResNet-20 has 0.27 M (He et al. 2015, table 6); the others were counted by hand in the code that
+// the library names.
 TEST(Networks, ForSmallImagesHaveTheirParameters) {
   EXPECT_EQ(find_network("resnet-20").parameters(), 272474);
   EXPECT_EQ(find_network("resnet-18-cifar").parameters(), 11173962);
   EXPECT_EQ(find_network("vgg-16-cifar").parameters(), 14728266);
 }
 
-// Multiply-accumulate operations of one image of 224 x 224, torchvision's table of weights
-// ("GFLOPS" there).
+// torchvision's table of weights lists these multiply-accumulate operations of one image of 224 x
+// 224 (as "GFLOPS").
 TEST(Networks, HaveThePublishedOperations) {
   EXPECT_NEAR(find_network("resnet-50").forward_macs() / 1e9, 4.09, 0.005);
   EXPECT_NEAR(find_network("vgg-16").forward_macs() / 1e9, 15.47, 0.005);
@@ -49,7 +49,8 @@ TEST(Networks, HaveThePublishedOperations) {
   EXPECT_NEAR(find_network("googlenet").forward_macs() / 1e9, 1.50, 0.005);
 }
 
-// Outputs of all convolutions: 11.1 M (Radosavovic et al. 2020, arXiv 2003.13678, table 4).
+// All convolutions together have 11.1 M outputs (Radosavovic et al. 2020, arXiv 2003.13678, table
+// 4).
 TEST(Networks, ResNetHasThePublishedActivations) {
   double outputs = 0;
   for (const NetworkLayer& layer : find_network("resnet-50").layers) {
@@ -102,7 +103,8 @@ TEST(Networks, WhatIsWrongIsNamedWithItsPlace) {
             "n.yaml:5:7: concat1: branches of 32 x 32 and 30 x 30 pixels do not fit together");
 }
 
-// The scenario of the library's perceptron: a vector in, weights and biases, a file by its stem.
+// The library's perceptron takes a vector and has weights and biases; its name is the stem of its
+// file's name.
 TEST(Networks, AFileOfItsOwn) {
   const std::string path = source_path("scenarios/models/mlp.yaml");
   const LayerTable network = parse_network_file(read_text_file(path), path);

@@ -24,13 +24,13 @@ void expect_evidence(const Parameter& parameter, const std::string& what) {
   EXPECT_GE(parameter.high, parameter.value) << what;
 }
 
-// Kernels that a collective slows down by s lose s / (1 + s) of a GPU to it. What was measured is
-// about what DeepSeek-V3 gives its exchanges of experts: 20 of the 132 SMs of an H800 (arXiv
-// 2412.19437, section 3.2.2).
+// Kernels that a collective slows down by s lose the share s / (1 + s) of a GPU to it. The measured
+// slowdown is close to what DeepSeek-V3 reserves for exchanges of experts: 20 of the 132 SMs of an
+// H800 (arXiv 2412.19437, section 3.2.2).
 TEST(Library, AnOverlappedCollectiveTakesAboutTheSmsOfAnExchange) {
   const double slowdown = find_calibration("h100-published").overlap_slowdown.value;
   EXPECT_NEAR(132 * slowdown / (1 + slowdown), 20, 1.2);
-  EXPECT_NEAR(slowdown / (1 + slowdown), 0.160, 5e-4);  // as tests/published/systems.yaml states
+  EXPECT_NEAR(slowdown / (1 + slowdown), 0.160, 5e-4);  // see also systems.yaml
 }
 
 TEST(Library, EveryNumberHasEvidence) {
@@ -43,7 +43,7 @@ TEST(Library, EveryNumberHasEvidence) {
     for (const BoundRow& row : bound_rows<NodeSpec>("cluster.node")) {
       const Parameter* number = parameter_of(*row.field, node);
       if (number == nullptr) continue;
-      if (row.field->in_entry == InEntry::may && number->source.empty()) continue;  // it has none
+      if (row.field->in_entry == InEntry::may && number->source.empty()) continue;  // not stated
       expect_evidence(*number, node.name);
       EXPECT_GT(number->value, 0) << node.name << " " << row.key;
     }
@@ -79,13 +79,13 @@ DocumentNode changed_entry(const DocumentNode& file, std::string_view key,
   return document;
 }
 
-// Returns numbers that the row does not admit: above its limits, below them, and 0.
+// Returns numbers outside the row's limits: above them, below them, and 0.
 std::vector<std::string> outside(const Field& field) {
   if (field.scalar != ScalarType::integer && field.scalar != ScalarType::quantity) return {};
   const bool whole = field.scalar == ScalarType::integer;
   const double high = std::min(field.high, quantity_range(field.dimension).largest);
   std::vector<double> numbers = {whole ? field.high + 1 : 10 * high};
-  if (!whole) numbers.push_back(-1);  // no whole number is negative
+  if (!whole) numbers.push_back(-1);  // whole numbers take no minus sign
   if (field.low > 1) numbers.push_back(whole ? field.low - 1 : field.low / 10);
   if (!field.admits(0) && !zero_is_open(field)) numbers.push_back(0);
   std::vector<std::string> texts;
@@ -96,7 +96,8 @@ std::vector<std::string> outside(const Field& field) {
   return texts;
 }
 
-// Checks each key that entries may state: whether they must, and that they keep to its limits.
+// Checks each key that an entry may state: whether it is required, and that values outside its
+// limits are refused.
 template <class Struct>
 void expect_rows_hold(const std::string& file, std::string_view path, auto read) {
   const DocumentNode document = library_document(file);
@@ -119,7 +120,7 @@ void expect_rows_hold(const std::string& file, std::string_view path, auto read)
     for (const std::string& number : outside(*field)) {
       const std::string error = refusal(key, number);
       EXPECT_NE(error.find(fmt::format("{}: ", key)), std::string::npos) << number << ": " << error;
-      // The message says the range of the row, or that of its dimension.
+      // The message states the range of the row, or that of its dimension.
       EXPECT_TRUE(
           error.find(": must be ") != std::string::npos ||
           (number != "0" && error.find(" is outside of the range of ") != std::string::npos))
@@ -138,7 +139,7 @@ TEST(Library, EntriesAreHeldToTheRowsOfTheirKeys) {
   expect_rows_hold<FabricSpec>("fabrics.yaml", "cluster.fabric", read_fabrics);
 }
 
-// The data sheets state peaks in TFLOP/s, dense, and memory.
+// Peaks are dense TFLOP/s of the data sheets, followed by memory.
 TEST(Library, GpusAreThoseOfTheDataSheets) {
   struct Row {
     const char* name;
@@ -183,7 +184,7 @@ TEST(Library, GpusAreThoseOfTheDataSheets) {
       {"ascend-910c", 752, 0, 0, 128, 3200},
       {"rtx-pro-6000", 504, 1008, 2016, 96, 1792},
       {"gb10", 125, 250, 500, 119, 273},
-      {"tpu-v3-core", 0, 0, 0, 16, 450},  // TPUs have bf16 alone
+      {"tpu-v3-core", 0, 0, 0, 16, 450},  // TPUs list bf16 only
       {"tpu-v4", 0, 0, 0, 32, 1200},
       {"tpu-v5e", 0, 0, 0, 16, 819},
       {"tpu-v5p", 0, 0, 0, 95, 2765},
@@ -192,7 +193,7 @@ TEST(Library, GpusAreThoseOfTheDataSheets) {
       {"h200-nvl", 835.5, 1670.5, 0, 141, 4800},
       {"rtx4090", 165.2, 330.3, 0, 24, 1008},
       {"rtx-a6000", 154.8, 0, 0, 48, 768},
-      {"cpu-core", 0, 0, 0, 4, 10},  // no data sheet: assumed
+      {"cpu-core", 0, 0, 0, 4, 10},  // assumed: it has no data sheet
   };
   for (const Row& row : rows) {
     const GpuSpec& gpu = find_gpu(row.name);
@@ -214,8 +215,8 @@ TEST(Library, TpusHaveTheirPeaksInBf16) {
   EXPECT_DOUBLE_EQ(find_gpu("tpu-v7x").bf16_flops.value, 2307e12);
 }
 
-// What matrix units do: half the width, twice the rate. bf16 is as fast as fp16 where there is one.
-// Gaudi's, Trainium's, TPUs' and Rubin's are built otherwise; the data sheet of L40S rounds.
+// Matrix units double their rate with every halving of the width, and bf16 is as fast as fp16.
+// Gaudi's, Trainium's, TPUs' and Rubin's units differ, and the data sheet of L40S rounds.
 TEST(Library, PeaksDoubleWithEveryHalving) {
   const std::set<std::string> others = {"gaudi3",  "trainium2", "tpu-v3-core", "tpu-v4",
                                         "tpu-v5e", "tpu-v5p",   "l40s",        "r100",
@@ -266,8 +267,8 @@ TEST(Library, NicsAreSharedEvenly) {
   }
 }
 
-// Parameter counts as the papers print them, in billions: a unit of the last digit printed is
-// allowed. All embeddings and all experts count.
+// Parameter counts in billions as the papers print them, within one unit of the last printed digit.
+// All embeddings and all experts count.
 TEST(Library, ModelsHaveThePublishedSize) {
   struct Row {
     const char* name;
@@ -286,7 +287,7 @@ TEST(Library, ModelsHaveThePublishedSize) {
       {"gpt-530b", 529.6},
       {"gpt-1t", 1008.0},
       {"gpt3-175b", 174.6},
-      {"llama2-34b", 34, 0.6},  // rounded by its name
+      {"llama2-34b", 34, 0.6},  // rounded in its name
       {"llama3-8b", 8.03},
       {"llama3-70b", 70.6},
       {"llama3-405b", 405.8},
@@ -295,28 +296,28 @@ TEST(Library, ModelsHaveThePublishedSize) {
       {"glm-130b", 130, 1.5},            // rounded by the paper
       {"bert-base", 0.110106428, 1e-9},  // Hugging Face's BertForPreTraining
       {"bert-large", 0.336226108, 1e-9},
-      {"nemotron-8b", 8, 0.6},           // rounded by its name
-      {"nemotron4-15b", 15.7, 0.1},      // 3.2 of embeddings, 12.5 of the rest
-      {"nemotron-22b", 22, 0.8},         // rounded by its name
-      {"nemotron-340b", 341.0, 0.1},     // 9.4 of embeddings, 331.6 of the rest
+      {"nemotron-8b", 8, 0.6},  // rounded in its name
+      {"nemotron4-15b", 15.7, 0.1},  // embeddings 3.2, the rest 12.5
+      {"nemotron-22b", 22, 0.8},  // rounded in its name
+      {"nemotron-340b", 341.0, 0.1},  // embeddings 9.4, the rest 331.6
       {"qwen3-30b-a3b", 30.532, 0.001},  // without the norms of queries and keys
       {"qwen3-235b-a22b", 235.094, 0.001},
       {"gpt-oss-120b", 116.83, 0.06},  // without the biases of experts
       {"deepseek-v3", 671, 0.5},
       {"kimi-k2", 1040, 15},
       {"mixtral-8x22b", 140.6, 0.2},
-      {"grok-1", 316.5, 0.05},      // 314 by its name; embedding and head here 0.8 each
-      {"llama4-scout", 109, 1.5},   // rounded by its name
-      {"llama4-maverick", 400, 3},  // likewise
-      {"palm-540b", 552.6, 0.3},  // 540.35, and keys and values eleven times more: a copy a tp rank
+      {"grok-1", 316.5, 0.05},  // 314 in its name; embedding and head here 0.8 each
+      {"llama4-scout", 109, 1.5},  // rounded in its name
+      {"llama4-maverick", 400, 3},  // rounded in its name
+      {"palm-540b", 552.6, 0.3},  // 540.35, plus K and V for each tp rank
   };
   for (const Row& row : rows) {
     EXPECT_NEAR(find_model(row.name).parameters() / 1e9, row.billions, row.tolerance) << row.name;
   }
 }
 
-// Sums of the tensors in the published checkpoints; the MPTs as llm-foundry's benchmarks print
-// them.
+// Expected are sums of the tensors in the published checkpoints; the MPTs' are as printed by
+// llm-foundry's benchmarks.
 TEST(Library, ModelsHaveTheSizeOfTheirCheckpoints) {
   struct Row {
     const char* name;
@@ -333,9 +334,9 @@ TEST(Library, ModelsHaveTheSizeOfTheirCheckpoints) {
   }
 }
 
-// Mixtral 8x7B by hand, one sequence of 4,096: weights that a token visits, six operations each,
-// and 12 h s for the scores of a layer. 12.9 G active parameters (arXiv 2401.04088), of which the
-// embedding of 131 M does no product.
+// For one sequence of 4,096, Mixtral 8x7B takes six operations per weight that a token visits, and
+// 12 h s for the scores of a layer. 12.9 G parameters are active (arXiv 2401.04088), of which the
+// embedding of 131 M takes part in no product.
 TEST(Library, FlopsOfExpertsAreThoseThatATokenVisits) {
   const double attention = 2.0 * 4096 * 4096 + 2.0 * 4096 * 1024;
   const double experts = 2 * 3.0 * 4096 * 14336 + 8 * 4096;  // two of eight, and the router
@@ -347,7 +348,7 @@ TEST(Library, FlopsOfExpertsAreThoseThatATokenVisits) {
               1e-12);
 }
 
-// DeepSeek-V3 (arXiv 2412.19437): 37 G active parameters, 0.9 of them in the embedding.
+// DeepSeek-V3 (arXiv 2412.19437) has 37 billion active parameters, 0.9 of them in the embedding.
 TEST(Library, FlopsOfLatentAttentionAndSharedExperts) {
   const TransformerSpec& model = find_model("deepseek-v3");
   const double scores = 6.0 * 61 * 4096 * 128 * (192 + 128);
@@ -462,7 +463,8 @@ TEST(Library, ACalibrationTakesTheRestOfItsBase) {
       testing::HasSubstr("has a base itself"));
 }
 
-// A calibration in which the parameter `key` has these numbers, and the message at its reading.
+// Gives the parameter `key` of a calibration these numbers, and returns the message when it is
+// read.
 std::string message_of_calibration(const std::string& key, const std::string& value,
                                    const std::string& low, const std::string& high) {
   std::string text = "name: test\ngpu: ''\nparameters:\n";
@@ -480,8 +482,9 @@ std::string message_of_calibration(const std::string& key, const std::string& va
 TEST(Library, CalibrationsThatMakeTimesInfiniteOrNegativeAreRefused) {
   for (const CalibrationField& field : calibration_fields()) {
     const std::string key(field.name);
-    if (key == "convolution.winograd") continue;  // at least 1: below
-    // gemm.scaled_efficiency: 0 is gemm.efficiency, gemm.fp4_efficiency: 0 is that one.
+    if (key == "convolution.winograd") continue;  // must be at least 1: see below
+    // gemm.scaled_efficiency of 0 stands for gemm.efficiency, and gemm.fp4_efficiency of 0 for the
+    // former.
     const bool in_place = key == "gemm.scaled_efficiency" || key == "gemm.fp4_efficiency";
     const bool divides = (key.ends_with("efficiency") && !in_place) || key == "kernel.sustained" ||
                          key == "host.run_ahead" || key == "scan.share" ||
@@ -516,7 +519,8 @@ TEST(Library, CalibrationsThatMakeTimesInfiniteOrNegativeAreRefused) {
             std::string::npos);
 }
 
-// A law of the network: zeros and shares as the constants', and every number or none.
+// A law of the network has the same limits for zeros and shares as constants have; it must state
+// all its numbers or none.
 TEST(Library, BadLawsOfTheNetworkAreRefused) {
   Calibration calibration = find_calibration("generic");
   calibration.network = specified_interconnect_law(find_node("dgx-h100"), Transport::infiniband);

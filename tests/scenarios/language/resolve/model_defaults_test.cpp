@@ -26,10 +26,10 @@ TEST(ModelDefaults, OfAModelWithoutABaseAreTold) {
   EXPECT_EQ(notes[0].text,
             "has no base, so defaults of GPT-2 apply: kv_heads: 16, head_width: 64, ffn: 4096, "
             "normalisation: layer-norm, position: learned, attention: flash, biases: true, "
-            "tied_embeddings: true, dropout: false; state those that differ, or a base");
+            "tied_embeddings: true, dropout: false; state the values that differ, or a base");
 }
 
-// Qwen2.5-72B's dimensions: three matrices of the MLP, and a loss head of its own.
+// Qwen2.5-72B has these dimensions, three matrices in the MLP, and a separate loss head.
 TEST(ModelDefaults, GroupedQueriesAreOfNoGpt) {
   const std::string dimensions =
       "{layers: 80, hidden: 8192, heads: 64, kv_heads: 8, ffn: 28672, vocabulary: 152064}";
@@ -44,10 +44,10 @@ TEST(ModelDefaults, GroupedQueriesAreOfNoGpt) {
             "has no base, and kv_heads: 8 with 64 heads is unlike a GPT, so defaults of Llama "
             "apply: head_width: 128, activation: swiglu, normalisation: rms-norm, position: "
             "rotary, attention: flash, biases: false, tied_embeddings: false, dropout: false; "
-            "state those that differ, or a base");
+            "state the values that differ, or a base");
 }
 
-// Each sign alone tells the family; a stated key is what it is.
+// Each sign alone identifies the family; a stated key keeps its value.
 TEST(ModelDefaults, SignsOfAFamily) {
   const auto of = [](const std::string& more) {
     return case_of("{layers: 4, hidden: 1024, heads: 16, vocabulary: 32000" + more + "}").job.model;

@@ -53,13 +53,13 @@ TEST_F(QualityCurve, TheRowOfTheJobsCompressorAndBatchCounts) {
                 curve)
                 .steps,
             480000);
-  // Left out, the rank is the usual 4.
+  // A rank that is left out is the default of 4.
   EXPECT_EQ(job("communication: {compressor: powersgd}\njob: {quality: curve.csv}", curve).steps,
             460000);
 }
 
 TEST_F(QualityCurve, BetweenTwoBatchesStepsFollowAPowerLaw) {
-  // Twice the batch, half the steps.
+  // Twice the batch needs half the steps.
   EXPECT_NEAR(
       job("job: {quality: curve.csv}", "global_batch,steps\n128,900000\n1024,112500\n").steps,
       450000, 1e-6);

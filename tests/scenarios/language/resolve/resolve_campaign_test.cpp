@@ -1,4 +1,4 @@
-// Snapshots, failures and recovery that cannot be: each is refused at its place in the file.
+// Impossible snapshots, failures and recovery policies are refused at their place in the file.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -30,7 +30,7 @@ std::string scenario(const Parts& parts) {
       parts.layout, parts.snapshots, parts.failures, parts.recovery);
 }
 
-// All of one part refused in one line of the file; the golden holds what is said.
+// Expects that each text is refused in this line of the file; the golden file holds the messages.
 void expect_refused(std::string Parts::*part, int line, const std::vector<std::string>& bad,
                     const std::string& golden, Parts parts = {}) {
   EXPECT_EQ(parse_message(scenario(parts), "a.yaml"), "no error");
@@ -92,7 +92,7 @@ TEST(BadProtection, Tiers) {
           "[{tier: host-memory, every: 1 h, kept: 2}]",
           "[{tier: replicas, every: 1 h}]",
           "[{tier: replicas, mode: lazy}]",
-          "[{tier: replicas}]",  // zero1 over all replicas: no second copy
+          "[{tier: replicas}]",  // zero1 over all replicas leaves no second copy
           "[{tier: peer, every: 1 h}]",
           "[{tier: storage, every: 1 h}, {tier: storage, every: 1 h}, {tier: storage, every: 1 h}, "
           "{tier: storage, every: 1 h}, {tier: storage, every: 1 h}]",
@@ -113,7 +113,7 @@ TEST(BadProtection, Codes) {
                      "[{tier: peers, every: 1 h}]",
                      "[{tier: storage, every: 1 h, code: {name: copies}}]",
                      "[{tier: host-memory, every: 1 h, code: xor}]",
-                     peers("{name: rs, data: 6, parity: 3}"),  // eight nodes
+                     peers("{name: rs, data: 6, parity: 3}"),  // there are eight nodes
                      peers("{name: rs, data: 4}"),
                      peers("{name: xor}"),
                      peers("{name: xor, data: 3, parity: 2}"),
@@ -124,7 +124,7 @@ TEST(BadProtection, Codes) {
                      peers("{name: xor, data: 0}"),
                      peers("{name: raid, data: 3}"),
                      peers("{data: 3}"),
-                     host("{name: xor, data: 8}"),  // eight GPUs
+                     host("{name: xor, data: 8}"),  // there are eight GPUs
                      host("{name: copies, scope: nodes}"),
                      host("{name: recompute, parity: 1}"),
                  },
@@ -199,9 +199,9 @@ TEST(BadProtection, Recoveries) {
                      "{success: 1.01}",
                      "{attended: {from: 8, to: 25}}",
                      "{attended: {from: 8}}",
-                     "{elastic: {groups: 3}}",  // of eight replicas
+                     "{elastic: {groups: 3}}",  // there are eight replicas
                      "{elastic: {groups: 1}}",
-                     "{elastic: {groups: 2}}",  // of a state spread over all of them
+                     "{elastic: {groups: 2}}",  // the state is spread over all of them
                      "{elastic: {stall: 3 min}}",
                      "{elastic: {groups: 2}, when_no_spare: shrink}",
                      "{elastic: {groups: 2}, when_no_spare: reroute}",
@@ -218,8 +218,8 @@ TEST(BadProtection, Recoveries) {
                  "protection_recoveries.txt");
 }
 
-// What a group alone holds, the others lack when it is lost: the rule by which `tier: replicas` is
-// refused, too.
+// If a group holds state that no other group has, losing it loses the state. `tier: replicas` is
+// refused by the same rule.
 TEST(BadProtection, GroupsWithoutAWholeCopyOfTheState) {
   const auto message = [](const std::string& layout, int groups) {
     const std::string recovery = fmt::format("{{elastic: {{groups: {}}}}}", groups);
@@ -280,13 +280,13 @@ TEST(BadProtection, RecordsThatCannotBeRead) {
   EXPECT_EQ(message("3\n3\n", gaps),
             "a.yaml:7:70: failures.0.arrivals.empirical: 'own.csv' has no gaps, because all "
             "failures have the same time");
-  // Logs of faults, by their columns.
+  // Logs of faults are recognised by their columns.
   EXPECT_EQ(message("start_h,repair_h,node\n1,2,3\n4,0,1\n", trace), "no error");
   EXPECT_EQ(message("start_h,repair_h,node\n1,2,3\n4,0,1\n", repair), "no error");
   EXPECT_EQ(message("start_h,repair_h\n1,0\n", repair), "a.yaml:7:68: own.csv: has no times");
   EXPECT_TRUE(message("begin,end\n1,2\n", trace).starts_with("a.yaml:7:44: own.csv:1:"));
   EXPECT_TRUE(message("start_h,node\n1,2\nx,2\n", trace).starts_with("a.yaml:7:44: own.csv:3:"));
-  // What a provider gives.
+  // These files state how many nodes a provider gives.
   EXPECT_EQ(message("time_s,nodes\n0,8\n60,5\n", capacity), "no error");
   EXPECT_EQ(message("time_s,nodes\n60,8\n0,5\n", capacity),
             "a.yaml:7:47: failures.0.arrivals.capacity: own.csv:3:1: time_s: must be at least 0 "
@@ -319,14 +319,14 @@ TEST(BadProtection, RecordsThatCannotBeRead) {
 
 TEST(BadProtection, WhatIsLeftOutFollows) {
   const auto job = [](const Parts& parts) { return parse_case(scenario(parts), "a.yaml").job; };
-  // Repairs: a day for nodes, none where the network is routed around.
+  // Repairs default to a day for nodes, and to none where the network is routed around.
   const Job kinds = job({.failures = "[{class: node, rate: 1 per node-day}, "
                                      "{class: network, job_rate: 1 per day}]"});
   EXPECT_DOUBLE_EQ(kinds.failures[0].repair.fixed_s, 86400);
   EXPECT_DOUBLE_EQ(kinds.failures[1].repair.fixed_s, 0);
   EXPECT_DOUBLE_EQ(kinds.failures[1].rate_per_job_s, 1 / 86400.0);
   EXPECT_LT(kinds.failures[0].detect_s, 0);
-  // Detection by kind, and its sum for the GPUs of the job.
+  // Detection depends on the kind of failure, and is summed for the GPUs of the job.
   const Job seen = job({.failures = "[{class: node, rate: 1 per node-day}, {class: hang, rate: 1 "
                                     "per node-day}, {class: process, rate: 1 per node-day, "
                                     "detect: 7 s}]",
@@ -337,7 +337,7 @@ TEST(BadProtection, WhatIsLeftOutFollows) {
   EXPECT_DOUBLE_EQ(seen.failures[2].detect_s, 7);
   EXPECT_DOUBLE_EQ(seen.recovery.detect_s, 25);
   EXPECT_DOUBLE_EQ(seen.recovery.restart_s, 30 + 64);
-  // Gaps of recorded times: one less, and as long in all as the record.
+  // A record has one gap fewer than times, and the gaps add up to its length.
   const Job gaps = job({.failures = "[{class: node, rate: 1 per node-day, arrivals: {empirical: "
                                     "infinitehbd}}]"});
   EXPECT_EQ(gaps.failures[0].gaps_s.size(), 583u);

@@ -65,7 +65,7 @@ TEST(ResolveNode, AGpuOfTheLibraryIsChangedInPlace) {
   EXPECT_DOUBLE_EQ(larger.memory_bytes.value, 94e9);
   EXPECT_DOUBLE_EQ(larger.memory_Bps.value, 3.9e12);
   EXPECT_EQ(larger.bf16_flops.value, h100.bf16_flops.value);
-  EXPECT_DOUBLE_EQ(gpu_of("{bf16: 800 TFLOP/s}").bf16_flops.value, 8e14);  // the node's own
+  EXPECT_DOUBLE_EQ(gpu_of("{bf16: 800 TFLOP/s}").bf16_flops.value, 8e14);  // overridden
   EXPECT_EQ(gpu_of("h200").name, "h200");
 }
 
@@ -80,7 +80,7 @@ TEST(ResolveNode, WhatAGpuDoesNotHaveIsNamedWithItsPlace) {
             "s.yaml:5:40: cluster.node.gpu.memory: must be at ");
 }
 
-// A folder of its own with a scenario whose model stands beside it.
+// Returns the error for a scenario, in a folder of its own, whose model is a file beside it.
 std::string named_model_fault(const std::string& name, const std::string& text) {
   const std::filesystem::path folder =
       std::filesystem::path(testing::TempDir()) / "resolve_named_model";

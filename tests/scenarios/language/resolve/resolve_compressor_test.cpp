@@ -1,5 +1,5 @@
-// communication.compressor: every key with every method that takes it, refused by all others; and
-// compress: the same by axis.
+// communication.compressor: each of its keys is accepted with the methods that take it and refused
+// by all others. The same holds for `compress`, by axis.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -76,7 +76,7 @@ TEST(Compressor, KeysAreTakenOrRefusedAtTheirPlace) {
   }
 }
 
-// What is recomputed may be chosen after the compressor is resolved.
+// The choice of recomputation may follow after the compressor has been resolved.
 TEST(Compressor, EachGoesWithARecomputationThatIsFound) {
   for (const CompressorKind& kind : compressor_kinds()) {
     const std::string text = scenario(std::string(kind.name)) + "recompute: auto\n";
@@ -143,7 +143,7 @@ TEST(Compress, EachAxisHasItsOwn) {
   EXPECT_EQ(of_axes("{axis: tp, name: int4}").job.communication.compressors.dp.name, "none");
 }
 
-// Said in either place, a compressor of gradients gives the same job.
+// Stated by either key, a compressor of gradients gives the same job.
 TEST(Compress, OfDpIsTheCompressorOfGradients) {
   const Case in_list = of_axes("{axis: dp, name: topk, density: 0.01, hop: across}");
   const Case alone = of_axes("", "{compressor: {name: topk, density: 0.01, hop: across}}");
@@ -188,7 +188,7 @@ TEST(Compress, WhatDoesNotGoIsRefusedAtItsPlace) {
             std::string::npos);
 }
 
-// Shares of kernels in a calibration: written, read back, and refused at their place.
+// A calibration's shares of compression kernels are written, read back, and refused at their place.
 TEST(Compressor, KernelsOfACalibration) {
   Calibration calibration = find_calibration("generic");
   EXPECT_TRUE(calibration.kernels.empty());

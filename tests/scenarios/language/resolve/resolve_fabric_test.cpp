@@ -1,4 +1,5 @@
-// Fabrics of every form as a scenario says them: what is taken over, and what is refused where.
+// Fabrics of every form in scenarios: accepted keys reach the fabric, others are refused at their
+// place.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -84,7 +85,7 @@ TEST(Fabrics, BurstsHaveALengthAndRoomForThem) {
 }
 
 TEST(Fabrics, EveryKeyIsAcceptedWhereItBelongs) {
-  // With tests of their own.
+  // These keys have tests of their own.
   std::set<std::string> keys = {"cluster.fabric.edges_file", "cluster.fabric.nodes"};
   for (const std::string& fabric : good_fabrics()) {
     EXPECT_EQ(parse_message(fabric_scenario(fabric), "a.yaml"), "no error") << fabric;
@@ -151,7 +152,7 @@ TEST(Fabrics, ValuesArriveInTheSpec) {
   EXPECT_EQ(graph.edges[7].bandwidth_Bps, 50e9);
 }
 
-// A further dimension, whose cables are those of the data-centre network.
+// Slices form a further dimension, whose cables belong to the data-centre network.
 TEST(Fabrics, SlicesOfATorusAreJoined) {
   const FabricSpec joined = fabric_of(good_fabrics()[8]);
   EXPECT_EQ(joined.dimensions, (std::vector<int>{2, 2, 2}));
@@ -159,7 +160,7 @@ TEST(Fabrics, SlicesOfATorusAreJoined) {
   const FabricSpec library = fabric_of("{base: torus-tpuv5e, dimensions: [4, 1], slices: 2}");
   EXPECT_EQ(library.dimension_Bps, (std::vector<double>{50e9, 50e9, 3.125e9}));
   EXPECT_GT(library.wan_latency_s.value, 0);
-  // A node's two cables to other slices share its access to them.
+  // The two cables of a node to other slices share its bandwidth to the data-centre network.
   const FabricSpec four = fabric_of("{base: torus-tpuv5e, dimensions: [2, 1], slices: 4}");
   EXPECT_EQ(four.dimension_Bps, (std::vector<double>{50e9, 50e9, 3.125e9 / 2}));
   EXPECT_EQ(fabric_of("{base: torus-tpuv5e, dimensions: [4, 2]}").wan_Bps.value, 0);
@@ -173,7 +174,8 @@ TEST(Fabrics, SlicesOfATorusAreJoined) {
       fault("{base: torus-tpuv5p, dimensions: [2, 2], slices: 2}"),
       testing::HasSubstr("cluster.fabric.slices: needs 'wan' of the network between slices"));
   EXPECT_THAT(fault("{base: torus-tpuv5e, dimensions: [4, 2], wan: 5 GB/s}"),
-              testing::HasSubstr("cluster.fabric.wan: of a torus joins slices; state how many"));
+              testing::HasSubstr(
+                  "cluster.fabric.wan: on a torus this key is for the network between slices"));
 }
 
 TEST(Fabrics, OfTheLibrary) {
@@ -186,7 +188,7 @@ TEST(Fabrics, OfTheLibrary) {
   }
 }
 
-// What belongs to another form or routing is refused, every key in turn.
+// Each key that belongs to another topology or routing is refused.
 TEST(Fabrics, KeysOfAnotherForm) {
   for (const std::string& key : child_keys("cluster.fabric")) {
     const Field& field = *find_field(join_path("cluster.fabric", key));
@@ -195,7 +197,7 @@ TEST(Fabrics, KeysOfAnotherForm) {
       const std::string fabric =
           fmt::format("{{topology: {}, {}: {}}}", topology, key, field.example);
       const std::string message = parse_message(fabric_scenario(fabric), "a.yaml");
-      // A list is told by its key. The value itself begins at column 11.
+      // A list is located by its key. The value itself begins at column 11.
       const std::string_view at = field.example.starts_with('[') ? key : field.example;
       EXPECT_TRUE(message.starts_with(fmt::format(
           "a.yaml:6:{}: cluster.fabric.{}: is a key of topology ", fabric.find(at) + 11, key)))
@@ -311,7 +313,7 @@ class EdgesFile : public ::testing::Test {
         folder_ + "/a.yaml");
   }
 
-  // Without the folder, in which the file is.
+  // Returns the message without the path of the folder.
   std::string message(const std::string& csv, const std::string& more = "") const {
     std::string text = error_of([&] { read(csv, more); });
     for (size_t at = text.find(folder_); at != std::string::npos; at = text.find(folder_)) {
@@ -332,7 +334,7 @@ TEST_F(EdgesFile, SaysTheSameAsAList) {
   EXPECT_EQ(from_file.job.cluster.fabric.edges.size(), 8U);
   EXPECT_EQ(from_file.job.cluster.fabric.edges[3].a, "node 3");
   EXPECT_EQ(from_file.job.cluster.fabric.edges[3].bandwidth_Bps, 50e9);
-  // Another network under the same name is another case.
+  // Another network in a file of the same name makes another case.
   EXPECT_NE(from_file.key, read(star(8) + "node 0,leaf,400 Gb/s\n").key);
 }
 

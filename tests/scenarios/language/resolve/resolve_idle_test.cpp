@@ -96,7 +96,7 @@ TEST(ResolvePauses, ByIterationsOrTime) {
   EXPECT_THAT(idle_fault("campaign: {length: 1 d, evaluation: {every: 1 h}}"), HasSubstr("takes"));
 }
 
-// Keys decide what a case is, and pauses no iteration.
+// The keys of idle work are part of a case's identity; the margin changes no iteration.
 TEST(ResolveIdle, IsPartOfWhatACaseIs) {
   const auto work = [](const char* margin) {
     return idle_case(

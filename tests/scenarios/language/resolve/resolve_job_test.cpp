@@ -1,5 +1,5 @@
-// Forms of tensor parallelism, lengths and stacks of layers that do not go with the rest of the job
-// are refused where the key stands.
+// Forms of tensor parallelism, lengths and stacks of layers that conflict with the rest of the job
+// are refused at their key.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -89,7 +89,7 @@ TEST(BadLayouts, MeshesThatDoNotDivide) {
             "layouts.yaml:4:49: layout.sequence_parallel: with layout.tp_form 2d every activation "
             "is already divided; set it to false");
   EXPECT_EQ(refusal("tp: 4, tp_form: 2d", "global: 12, micro: 3"),
-            "layouts.yaml:5:28: batch.micro 3 does not divide by the 2 rows of the mesh "
+            "layouts.yaml:5:28: batch.micro 3 is not a multiple of the 2 rows of the mesh "
             "(layout.tp_form 2d, layout.tp 4)");
   EXPECT_EQ(refusal("tp: 4, tp_form: 3d", "global: 8, micro: 2"),
             "layouts.yaml:4:26: unknown tp_form '3d'; did you mean '1d'?");
@@ -216,7 +216,7 @@ TEST(ResolveRecompute, SetsListsAndMethods) {
   block.method = RecomputeMethod::block;
   block.layers = 4;
   EXPECT_EQ(stated_recompute("{modules: full, method: block, layers: 4}"), block);
-  EXPECT_EQ(stated_recompute("{method: block, layers: 4}"), block);  // of whole layers
+  EXPECT_EQ(stated_recompute("{method: block, layers: 4}"), block);  // whole layers
   EXPECT_EQ(stated_recompute(to_string(block)), block);
   EXPECT_EQ(stated_recompute(to_string(Recompute::of(mlp, layernorm))),
             Recompute::of(layernorm, mlp));

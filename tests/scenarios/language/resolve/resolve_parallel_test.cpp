@@ -10,7 +10,7 @@
 namespace windtunnel {
 namespace {
 
-// Two nodes; `more` follows on lines 4 and on.
+// A scenario on two nodes, to which `more` is added from line 4 on.
 std::string text_with(const std::string& more) {
   return "name: a\ncluster: {nodes: 2, node: dgx-h100}\nbatch: {global: 64}\n" + more;
 }
@@ -48,11 +48,12 @@ TEST(ResolveParallel, FormsOfContextAndRouting) {
   EXPECT_EQ(linear.model.attention, AttentionKernel::linear);
 }
 
-// Fang and Zhao 2024 (USP, arXiv 2405.07719): 16 A800, Llama 3 8B, 208K tokens, Ulysses inside the
-// node and a ring across. Its first text has a utilisation of 0.86 and its last one of 0.47, which
-// are nearly the same where the one counts the full square of the scores and the other the half
-// that causal attention computes. Batch, sharding and recomputation are assumed. 15 % low: the
-// calibration's attention has 62 % of the peak, of 50 to 73 % (FlashAttention-2, arXiv 2307.08691).
+// Fang and Zhao 2024 (USP, arXiv 2405.07719) train Llama 3 8B on 16 A800 with 208K tokens, Ulysses
+// inside the node and a ring across nodes. The first version of the paper states a utilisation of
+// 0.86, the last one 0.47; they nearly agree if the first counts the full square of the scores, and
+// the last the half that causal attention computes. Batch, sharding and recomputation are assumed.
+// Ours is 15 % low: the calibration's attention has 62 % of the peak, of a published range of 50 to
+// 73 % (FlashAttention-2, arXiv 2307.08691).
 TEST(ResolveParallel, UtilisationOfUlyssesAndARing) {
   double best = 0;
   double in_half = 0;
@@ -83,8 +84,8 @@ TEST(ResolveParallel, UtilisationOfUlyssesAndARing) {
   EXPECT_LT(in_half, 0.47);
 }
 
-// One micro-batch through two stages: four products at each side of the cut, and two messages that
-// are 4096 / 16 times smaller.
+// A micro-batch passes two stages: each side of the boundary adds four products, and two messages
+// are smaller by 4096 / 16.
 TEST(ResolveParallel, StepWithACutOfLowRank) {
   const std::string text =
       "name: a\nmodel: llama3-8b\ncluster: {nodes: 2, node: dgx-h100}\n"
@@ -170,7 +171,7 @@ TEST(ResolveParallel, RefusalsNameTheirPlace) {
   EXPECT_EQ(refusal("model: resnet-50\ncommunication:\n  embeddings: all-to-all\n"),
             "a.yaml:6:15: communication.embeddings: model 'resnet-50' has no embeddings; leave "
             "it at dense");
-  // Each by its own key, once.
+  // Each refusal names its own key, once.
   EXPECT_TRUE(refusal("model: llama3-8b\ncommunication:\n  embeddings: all-to-all\n"
                       "  overlap: priority\n  compressor: topk\n")
                   .starts_with(

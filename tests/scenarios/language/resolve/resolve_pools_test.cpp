@@ -40,7 +40,7 @@ TEST(ResolvePools, NumberTheNodesPoolByPool) {
   EXPECT_EQ(job.cluster.pool_of(16), 1);
   EXPECT_EQ(job.pool_calibrations[0].name, "h100-published");
   EXPECT_EQ(job.pool_calibrations[1].name, "a100-published");
-  EXPECT_EQ(job.calibration.name, "a100-published");  // the slower
+  EXPECT_EQ(job.calibration.name, "a100-published");  // that of the slower pool
   EXPECT_EQ(job.layout.dp, 2);
 }
 
@@ -65,7 +65,8 @@ TEST(ResolvePools, StandWhereTheLayoutPlacesThem) {
     const Cluster cluster = case_of({.layout = layout}).job.cluster;
     return cluster.place_of(cluster.node_of(rank));
   };
-  // They are of the first stage of the second replica, and of the second stage of the first.
+  // Ranks 8 and 16 belong to the second stage of the first replica, or to the first stage of the
+  // second.
   EXPECT_EQ(place_of("tp: 8, pp: 2, order: [tp, pp, dp]", 8), 2);
   EXPECT_EQ(place_of("tp: 8, pp: 2, order: [tp, pp, dp]", 16), 1);
   EXPECT_EQ(place_of("tp: 8, pp: 2, order: [tp, pp, dp], place: {dp: [old, new]}", 8), 0);
@@ -89,7 +90,7 @@ TEST(ResolvePools, FaultsNameTheirPlace) {
     EXPECT_EQ(fault_of(parts), "a.yaml:" + fault);
   };
   expect({.cluster = "nodes: 5, " + std::string(kPools)},
-         "3:18: cluster.nodes: is 5, but cluster.pools have 4 together");
+         "3:18: cluster.nodes: is 5, but cluster.pools have 4 nodes together");
   expect({.cluster = "node: dgx-h100, " + std::string(kPools)},
          "3:11: cluster.node: cluster.pools already says which nodes there are; keep one of them");
   expect({.cluster = "pools: [{name: a, nodes: 1, node: dgx-h100}, {name: a, nodes: 1, node: "
@@ -117,7 +118,7 @@ TEST(ResolvePools, FaultsNameTheirPlace) {
       {.layout = "tp: 8, pp: 2, place: {pp: [new, old], dp: [new, old]}"},
       "4:32: layout.place.pp: layout.place.dp also says which nodes ranks use; keep one of them");
   expect({.layout = "tp: 8, pp: 2, order: [tp, pp]"},
-         "4:24: layout.order: lacks dp, of which the layout has 2");
+         "4:24: layout.order: lacks dp, along which the layout has 2 ranks; list it, too");
   expect({.layout = "tp: 8, pp: 2, order: [tp, pp, pp]"}, "4:40: layout.order.2: pp stands twice");
   expect({.layout = "tp: 8, pp: 2, order: [tp, pp, pp-pairs]"},
          "4:40: layout.order.2: pp stands twice");

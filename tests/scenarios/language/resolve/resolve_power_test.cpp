@@ -64,7 +64,8 @@ Case limited(const std::string& node, const std::string& power = "") {
                     "power.yaml");
 }
 
-// As a cap of as many watts does, without a study of power; a cap below the limit counts from it.
+// Without a study of power, a node's power limit has the effect of an equal cap. A cap below the
+// limit is relative to the limit.
 TEST(ResolvePower, ALimitOfTheNodeLowersClocks) {
   const auto sustained = [](const Case& one) { return one.job.calibration.kernel_sustained.value; };
   const Case plain = limited("base: dgx-h100");
@@ -104,7 +105,8 @@ TEST(ResolvePower, RefusesLimitsThatAGpuHasNot) {
       "the library has no power figures of p102-100"));
 }
 
-// Of a measured product what goes with its operations; its bytes and its start stay.
+// A cap slows only that part of a measured product that scales with its operations; the parts of
+// bytes and launch stay.
 TEST(ResolvePower, ACapSlowsMeasuredProductsByTheirOperations) {
   const Case plain = case_of(", power: {idle_watts: 100, clock_power: 2}");
   PowerSpec capped = *plain.asked.find<PowerSpec>();
@@ -119,7 +121,7 @@ TEST(ResolvePower, ACapSlowsMeasuredProductsByTheirOperations) {
   EXPECT_EQ(law.byte_s, 3);
 }
 
-// What nobody stated may be otherwise.
+// Values that the scenario does not state count as uncertain.
 TEST(ResolvePower, DefaultsAreUnsure) {
   const auto unsure = [](const std::string& keys) {
     return case_of(", power: {" + keys + "}").asked.find<PowerSpec>()->unsure.size();
@@ -129,7 +131,7 @@ TEST(ResolvePower, DefaultsAreUnsure) {
   EXPECT_EQ(unsure("pue: 1.2, communicating: 0.3, switch_watts: 40, node_usd: 1000, years: 3"), 0U);
 }
 
-// The narrowest ports of the transport that take the NIC.
+// The kit has the slowest ports of the transport that are fast enough for the NIC.
 TEST(ResolvePower, TheKitFitsTheNic) {
   const auto kit = [](const std::string& node, const std::string& fabric) {
     return network_kit_of(
@@ -198,7 +200,7 @@ TEST(PowerWatts, OfTheLibraryAreInOrder) {
     EXPECT_LT(watts->idle_W.high, watts->peak_W.low) << gpu.name;
     EXPECT_GT(watts->idle_W.low, 0) << gpu.name;
   }
-  EXPECT_EQ(known, 39);  // so each entry is one of a GPU
+  EXPECT_EQ(known, 39);  // so that each entry belongs to a GPU
   for (const NodeSpec& node : library_nodes()) EXPECT_GT(rest_watts_of(node).value, 0);
   EXPECT_EQ(rest_watts_of(find_node("mi300x")).value, 8 * 160);
 }

@@ -55,7 +55,7 @@ TEST(ResolveRedundancy, ItIsPartOfWhatACaseIs) {
             key("{scheme: drop-slowest, stragglers: 2}"));
 }
 
-// Whatever a scheme takes and nobody has said stands among the values, from the struct.
+// Keys of a scheme that the scenario does not state are listed with the struct's defaults.
 TEST(ResolveRedundancy, DefaultsAreExplained) {
   const auto open = [](const char* text) {
     std::string keys;
@@ -89,7 +89,7 @@ TEST(ResolveRedundancy, WhatCannotBeIsRefusedByName) {
               HasSubstr("with 4 stragglers among 4 workers none is left"));
   EXPECT_THAT(
       redundancy_fault("drop-slowest", "tp: 8, dp: 8", "sync: [{over: node, every: 10 steps}]"),
-      HasSubstr("only one replica"));  // in each island
+      HasSubstr("only one replica"));  // within each island
   EXPECT_THAT(redundancy_fault("drop-slowest", "tp: 8, dp: 8", "communication: {overlap: dear}"),
               HasSubstr("dear"));
   EXPECT_THAT(redundancy_fault("drop-slowest", "tp: 8, dp: 8",

@@ -37,7 +37,7 @@ TEST(ResolveRollout, DefaultsAndValues) {
   EXPECT_EQ(usual.mode, RolloutMode::synchronous);
   EXPECT_EQ(usual.nodes, 2);
   EXPECT_EQ(usual.batch(), 32);
-  EXPECT_EQ(usual.output.longest, 4096 - 200);  // what the learner's sequence leaves
+  EXPECT_EQ(usual.output.longest, 4096 - 200);  // the rest of the learner's sequence
   EXPECT_EQ(usual.engine.most_sequences, 256);
   const RolloutSpec stated =
       rollout_of(fmt::format("nodes: 2, mode: asynchronous, staleness: 3, keep_cache: true, "
@@ -72,7 +72,7 @@ TEST(ResolveRollout, LengthsByTheirForms) {
             2u);
 }
 
-// The loop is no part of the iteration: a sweep over it simulates that once.
+// The loop is not part of an iteration, so that a sweep over the loop simulates the iteration once.
 TEST(ResolveRollout, TheIterationIsAnyonesWithoutIt) {
   const Case two = parse_case(rollout_text(fmt::format("nodes: 2, {}", kUsual)), "a.yaml");
   const Case four = parse_case(rollout_text(fmt::format("nodes: 4, {}", kUsual)), "a.yaml");

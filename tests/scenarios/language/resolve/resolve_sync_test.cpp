@@ -62,15 +62,16 @@ TEST(ResolveSync, ALevelHasItsForm) {
 TEST(ResolveSync, WholeReplicasLieOnAnIsland) {
   EXPECT_THAT(fault_of("[{over: node, every: 8 steps}]", "tp: 8, pp: 4, dp: 2"),
               HasSubstr("a.yaml:6:"));
-  // Megatron's order puts a pipeline's stages on different sites.
+  // In Megatron's order the stages of a pipeline are on different sites.
   EXPECT_THAT(fault_of("[{over: site, every: 8 steps}]", "tp: 8, pp: 4, dp: 2"),
-              HasSubstr("are not on a site of their own"));
+              HasSubstr("do not have a site to themselves"));
   EXPECT_EQ(job_of("[{over: site, every: 8 steps}]", "tp: 8, pp: 4, dp: 2, order: [tp, pp, dp]")
                 .layout.islands(),
             2);
 }
 
-// A mistake stands at its level in the list, though levels of one step are none of the job's.
+// A mistake is reported at its level in the list, even if earlier levels of one step are dropped
+// from the job.
 TEST(ResolveSync, MistakesStandAtTheirLevel) {
   const std::string first = "\n  - {over: node, every: 1 step";
   const std::string second = "}\n  - {over: site, every: 10 steps";
@@ -140,7 +141,7 @@ TEST(ResolveSync, MistakesOfWaitingHaveTheirPlace) {
                         "for its neighbours"));
 }
 
-// What one island is by a slow node and others are by chance is told apart where all wait.
+// A slow node makes one island slow, and jitter others; the two are kept apart if all islands wait.
 TEST(ResolveSync, SlowNodesGoWithIslandsThatDoNotWaitUnlessThereIsJitter) {
   const auto fault = [](const std::string& sync, const std::string& jitter) {
     std::string text = text_of(sync);

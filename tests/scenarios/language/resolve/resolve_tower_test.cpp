@@ -1,4 +1,4 @@
-// Keys of a tower, what they are checked for, and what a job with one is refused for.
+// Keys of a tower, their checks, and refusals of jobs with a tower.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -52,10 +52,11 @@ TEST(ResolveTower, CompletesWhatIsLeftOut) {
 }
 
 TEST(ResolveTower, NamesWhatIsMissingOrWrong) {
-  EXPECT_THAT(fault("{layers: 2, hidden: 256, heads: 4}"),
-              HasSubstr("model.tower: has no 'patches', and the model has no tower of its own"));
+  EXPECT_THAT(
+      fault("{layers: 2, hidden: 256, heads: 4}"),
+      HasSubstr("model.tower: has no 'patches', and the model itself has no tower; add it"));
   EXPECT_THAT(fault("{layers: 2, hidden: 256, heads: 3, patches: 64}"),
-              HasSubstr("model.tower.heads: 3 heads do not share the width 256 evenly"));
+              HasSubstr("model.tower.heads: 3 heads do not divide the width 256"));
   EXPECT_THAT(fault("{layers: 2, hidden: 256, heads: 4, patches: 64, projector: [256, 500]}"),
               HasSubstr("model.tower.projector: ends at the width 500, and model"));
   EXPECT_THAT(fault("{layers: 2, hidden: 256, heads: 4, patches: 64, sources: 17}"),
@@ -82,7 +83,7 @@ TEST(ResolveTower, PartsOfItCanBeFrozen) {
                     "a.yaml");
               }),
               HasSubstr("model 'llama3-8b' has no tower"));
-  // An adapter is on the decoder's layers; everything else is frozen.
+  // Adapters are only on the decoder's layers; everything else is frozen.
   const auto adapted = towered(kTower, "train: {adapter: lora}").job.training;
   EXPECT_FALSE(part_training(adapted.get(), kTowerPart, 4).weights);
   EXPECT_FALSE(part_training(adapted.get(), kTowerPart, 4).backward);
@@ -96,12 +97,13 @@ TEST(ResolveTower, IsPartOfWhatACaseIs) {
   EXPECT_NE(towered(kTower).key, towered(kTower, "train: {frozen: [tower]}").key);
 }
 
-// Each is refused while images are read, and not with text alone.
+// Each of these is refused if images are read, and accepted with text only.
 TEST(ResolveTower, GoesWithFewThingsThatDivideASequence) {
   constexpr const char* kText = "{layers: 2, hidden: 256, heads: 4, patches: 64, sources: 0}";
   for (const auto& [rest, reason] :
        {std::pair("layout: {cp: 2}", "ranks would divide images"),
-        std::pair("layout: {pp: 2}\nschedule: {name: seq1f1b, slices: 2}", "some of them only"),
+        std::pair("layout: {pp: 2}\nschedule: {name: seq1f1b, slices: 2}",
+                  "only some of these contain the images"),
         std::pair("train: {loss: contrastive}", "model.tower is another"),
         std::pair("offload: {activations: host}", "layers of model.tower would stay")}) {
     EXPECT_THAT(fault(kTower, rest), HasSubstr(reason)) << rest;
@@ -109,7 +111,7 @@ TEST(ResolveTower, GoesWithFewThingsThatDivideASequence) {
   }
 }
 
-// A config.json brings its tower; keys change it.
+// A config.json may state a tower, which keys change.
 TEST(ResolveTower, StartsFromAConfiguration) {
   constexpr const char* kConfig =
       R"({"model_type": "llava", "text_config": {"model_type": "llama", "vocab_size": 32064},

@@ -60,7 +60,7 @@ TEST(ResolveTraining, AnAdapterHasItsMatrices) {
   EXPECT_TRUE(adapter_of("{adapter: {kind: lora, on: [qkv]}}").keys);
 }
 
-// Just One Byte is a step without a backward pass, by either name.
+// Just One Byte is a step without a backward pass, under either name.
 TEST(ResolveTraining, ZerothOrderStepsExchangeANumber) {
   for (const auto& [train, rest] : {std::pair("{method: zeroth-order}", ""),
                                     std::pair("", "communication: {compressor: one-byte}")}) {

@@ -76,7 +76,7 @@ TEST(ResolveVolunteers, ATraceIsOfAFileBesideTheScenario) {
   EXPECT_EQ(first.asked.find<Volunteers>()->trace[1].peers, 5);
   write("time_s,peers\n0,8\n60,6\n");
   const Case second = swarm_case(rest, scenario);
-  EXPECT_NE(second.key, first.key);  // the file has another content
+  EXPECT_NE(second.key, first.key);  // the file's content differs
   EXPECT_EQ(second.table, first.table);
   const auto fault = [&] { return error_of([&] { swarm_case(rest, scenario); }); };
   write("time_s,peers\n60,8\n0,5\n");

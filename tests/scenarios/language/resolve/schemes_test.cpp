@@ -7,7 +7,8 @@
 namespace windtunnel {
 namespace {
 
-// Weights and optimizer are held by several ranks, so that replicas, too, can restore them.
+// Several ranks hold each part of weights and optimizer state, so that the tier `replicas` can
+// restore them.
 constexpr const char* kScenario =
     "name: a\nmodel: llama3-8b\n"
     "cluster: {nodes: 24, node: dgx-h100, storage: {write: 10 GB/s, read: 10 GB/s}}\n"
@@ -39,7 +40,8 @@ TEST(Schemes, AllAreAcceptedAndNamedOnce) {
   EXPECT_EQ(recovery_schemes().size(), 9u);
 }
 
-// Lost nodes next to each other, and the end of all trainers without any loss.
+// Whether a scheme survives a crash of all trainers without the loss of a node, and how many
+// adjacent nodes it may lose.
 struct Survival {
   const char* scheme;
   bool crash;
@@ -82,10 +84,10 @@ TEST(Schemes, NumbersOfThePapers) {
   const ErasureCode raim = tiers("reft")[0].code;
   EXPECT_EQ(raim.members(), 4);
   EXPECT_DOUBLE_EQ(static_cast<double>(raim.parity) / raim.data, 1.0 / 3);
-  // Over the eight snapshot processes of a node.
+  // The code covers the eight snapshot processes of a node.
   EXPECT_EQ(tiers("reft-v2-code")[0].code.data, 7);
   EXPECT_TRUE(tiers("reft-v2-code")[0].code.in_node);
-  // Check-N-Run writes 6 to 17 times less.
+  // Check-N-Run reports 6 to 17 times fewer bytes.
   EXPECT_GT(moved_share(tiers("check-n-run")[0]), 1.0 / 17);
   EXPECT_LT(moved_share(tiers("check-n-run")[0]), 1.0 / 6);
   const RecoveryPolicy groups = with({{"recovery", "ft-hsdp"}}).job.recovery;
@@ -99,7 +101,7 @@ TEST(Schemes, OverridesReachIntoThem) {
   EXPECT_EQ(explained(changed, "snapshots").value, "gemini");
   EXPECT_EQ(explained(changed, "snapshots.0.every").source, "chosen by the scenario");
   EXPECT_EQ(explained(changed, "snapshots.1.every").origin, Origin::published);
-  // In a file, too, and by name again.
+  // An override also changes a scheme that a file names, and may name another one.
   const std::string text = std::string(kScenario) + "snapshots: gemini\n";
   const Overrides every = {{"snapshots.0.every", "7 iterations"}};
   EXPECT_EQ(parse_case(text, "a.yaml", every).job.snapshots.at(0).every_iterations, 7);
@@ -115,14 +117,14 @@ TEST(Schemes, ARecoveryMayDifferFromItsBase) {
   EXPECT_DOUBLE_EQ(result.job.recovery.elastic.stall_s, 180);
   EXPECT_EQ(explained(result, "recovery.elastic.stall").origin, Origin::published);
   EXPECT_EQ(explained(result, "recovery.elastic.groups").origin, Origin::assumed);
-  // The base may change below the keys of a scenario's own.
+  // Changing the base keeps the scenario's own keys.
   const Case based = with({{"recovery.spares", "3"}, {"recovery.base", "bamboo"}});
   EXPECT_EQ(based.job.recovery.spares, 3);
   EXPECT_DOUBLE_EQ(based.job.recovery.restart_s, 60);
   EXPECT_EQ(based.job.recovery.when_no_spare, WhenNoSpare::reroute);
 }
 
-// The base brings what the scenario leaves open; a name for the whole takes its place.
+// A base sets what the scenario leaves open; naming a scheme for the whole replaces all keys.
 TEST(Schemes, ABaseErasesNothingThatIsStatedAndANameDoes) {
   const std::string text =
       std::string(kScenario) + "recovery: {spares: 128, detect: 60 s, elastic: {groups: 6}}\n";
@@ -137,7 +139,7 @@ TEST(Schemes, ABaseErasesNothingThatIsStatedAndANameDoes) {
   EXPECT_EQ(named.job.recovery.elastic.groups,
             with({{"recovery", "hot-spares"}}).job.recovery.elastic.groups);
   EXPECT_EQ(named.key, with({{"recovery", "hot-spares"}}).key);
-  // Of fewer spares than the scheme's own all are warm, as its are.
+  // If the scenario has fewer spares than the scheme, all of them are hot, as in the scheme.
   const Case fewer = parse_case(std::string(kScenario) + "recovery: {spares: 1}\n", "a.yaml",
                                 {{"recovery.base", "hot-spares"}});
   EXPECT_EQ(fewer.job.recovery.hot_spares, 1);
@@ -156,7 +158,7 @@ TEST(Schemes, ABaseErasesNothingThatIsStatedAndANameDoes) {
   EXPECT_EQ(note_of("ft-hsdp"),
             "recovery: ft-hsdp does not replace the stated keys: elastic.groups: 6 (not 12)");
   EXPECT_EQ(note_of("restart"), "");
-  // In the text both stand beside each other.
+  // A text may state base and keys together.
   const std::string both = std::string(kScenario) + "recovery: {base: hot-spares, spares: 128}\n";
   for (const Note& note : parse_case(both, "a.yaml").notes) {
     EXPECT_EQ(note.text.find("does not replace"), std::string::npos) << note.text;
@@ -170,7 +172,8 @@ Case with_fabrics(const std::vector<OwnPart>& parts, const Overrides& set) {
                        .added = std::make_shared<const Additions>(Additions{{}, parts})});
 }
 
-// By its name and as a base; the base of an own fabric may be an own one, brought before or after.
+// A fabric of one's own is used by name and as a base; its base may be another one of one's own,
+// added before or after it.
 TEST(Schemes, OwnFabricsMayBeBasedOnOwnOnes) {
   const Overrides keys = {{"topology", "fat-tree"}, {"nodes_per_pod", "4"}};
   const OwnPart a = own_fabric("a", keys);
@@ -204,7 +207,7 @@ TEST(Schemes, UnknownNamesGetTheNearest) {
       "--set snapshots.0.every=1 h: the scenario has no snapshots to set");
 }
 
-// What a scheme asks of the job is refused where its name stands.
+// Requirements of a scheme on the job are reported where its name stands.
 TEST(Schemes, ErrorsPointAtTheName) {
   const std::string text =
       "name: a\nmodel: llama3-8b\ncluster: {nodes: 2, node: dgx-h100}\nbatch: {global: 64}\n"

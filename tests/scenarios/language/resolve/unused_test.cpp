@@ -90,7 +90,7 @@ TEST(Unused, WhatALayoutOrAModelHasNot) {
   EXPECT_EQ(keys("deepseek-v3", "recompute: [mla_up_proj, shared_experts, mlp]\n"), "");
 }
 
-// Each of them has its effect beside the key that it belongs to, and a note without.
+// Each of these keys has an effect together with the key that it belongs to, and a note without it.
 TEST(Unused, WhatBelongsToAnotherKey) {
   const std::string campaign =
       "failures: [{class: node, rate: 3 per 1000 node-days}]\ncampaign: {length: 3 d}\n";

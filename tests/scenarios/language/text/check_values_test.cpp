@@ -23,7 +23,7 @@ TEST(CheckValues, AllFaultsOfATextAtOnce) {
             "a.yaml:1:40: model.heads: expected a whole number, not 'many'; e.g. 'heads: 128'");
 }
 
-// A key that is there under another name is not missing as well.
+// A key that is misspelt is not reported as missing as well.
 TEST(CheckValues, WhatIsMissingAmongThem) {
   EXPECT_EQ(faults_of("{globl: 3, micro: 0}", "batch"),
             "a.yaml:1:2: unknown batch key 'globl'; did you mean 'global'?\n"

@@ -1,4 +1,5 @@
-// Texts that are no scenario, layouts that do not fit, and checks that need two keys.
+// Tests refuse texts that are no scenario, layouts that do not fit, and pairs of keys that
+// conflict.
 #include "scenarios/language/text/document.hpp"
 
 #include <fmt/format.h>
@@ -91,7 +92,7 @@ TEST(BadFiles, TruncatedAnywhere) {
   EXPECT_GT(refused, 400);
 }
 
-// Whatever stands in a file, reading it ends with an Error or a scenario.
+// Whatever a file contains, reading it ends with an Error or a scenario.
 TEST(BadFiles, RandomBytes) {
   const std::string good = read_text_file(source_path("tests/scenarios/every_key.yaml"));
   RandomStream random(1, RandomPurpose::test, 0);

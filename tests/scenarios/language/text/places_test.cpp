@@ -26,13 +26,13 @@ TEST(Places, OfTheKeyElseOfWhatItWouldStandIn) {
   EXPECT_EQ(placed(places(), {"campaign"}), "a.yaml:1:1: does not do");
 }
 
-// Whoever set a value is told about that value, not about one that stood there before.
+// The message names the value that was set last, not one that the file states before it.
 TEST(Places, WhatWasSetComesFirst) {
   EXPECT_EQ(placed(places(), {"layout.tp", "batch.micro"}), "--set batch.micro=3: does not do");
   EXPECT_EQ(placed(places(), {"layout.pp", "layout.tp"}), "a.yaml:3:14: does not do");
 }
 
-// A --set of something else in the map of a key that is not stated.
+// A --set of another key in a map does not count for a key that is not stated.
 TEST(Places, WhatWasSetBesideTheKeyIsNotToBlame) {
   Places beside = places();
   beside.add("layout", {"--set layout.sequence_parallel=true", 0, 0});

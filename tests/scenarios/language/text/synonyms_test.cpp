@@ -13,7 +13,7 @@ TEST(Synonyms, WhatOthersCallIt) {
   EXPECT_EQ(nearest_word("fsdp", {"megatron", "torchtitan"}), "torchtitan");
 }
 
-// A name alone would shard over all replicas.
+// If only the name were replaced, the job would shard over all replicas.
 TEST(Synonyms, WhatHasToBeSaidBesides) {
   for (const char* name : {"hsdp", "hybrid_shard", "mics"}) {
     EXPECT_EQ(unknown_word("sharding", name, {"none", "zero1", "zero2", "zero3"}),

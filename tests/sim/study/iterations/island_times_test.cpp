@@ -17,7 +17,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// Replicas of one node, of four GPUs.
+// Each replica fills one node of four GPUs.
 Job job_of_islands(int islands) {
   Job job = small_job(4, 1, islands);
   job.layout.sync_groups = {islands};
@@ -51,14 +51,14 @@ TEST(IslandTimes, RegionsAreGroupsOfIslands) {
   EXPECT_EQ(table.levels[1].members, 4);
 }
 
-// Islands of one GPU, four of which share a node and fail together; with a part of every island on
-// each node none fails alone.
+// Islands have one GPU; four islands share a node and fail together. If every node holds a part of
+// every island, no island fails alone.
 TEST(IslandTimes, IslandsThatShareNodesCountAsOne) {
   Job job = small_job(1, 1, 16);
   job.layout.sync_groups = {16};
   job.sync = {{.every_steps = 20}};
   EXPECT_EQ(island_table(job, prepare_iteration(job), {{}}).count, 4);
-  // A node that fails takes four: of them all are waited for, or none.
+  // A node that fails takes four islands with it: the others wait for all of them, or for none.
   for (const auto& [left_out, nodes] : {std::pair{3, 0}, {4, 1}, {11, 2}, {15, 3}}) {
     const auto table = island_table(job, prepare_iteration(job), {{.left_out = left_out}});
     EXPECT_EQ(table.levels.at(0).missing, nodes) << left_out;
@@ -113,8 +113,8 @@ std::string scenario(const std::string& every, const std::string& wait_for,
          "campaign: {length: 10 d, replicas: 20}\n";
 }
 
-// Islands that exchange rarely wait less for each other than a job that is one, which stops with
-// each failure; and less still if exchanges go on without who is lost.
+// Islands that exchange rarely wait less for each other than a single job does, which stops with
+// each failure; and less still if exchanges continue without the lost island.
 TEST(IslandTimes, CampaignOfIslandsLosesLess) {
   const auto report = [](const std::string& text) {
     return *simulate(parse_case(text, "a.yaml")).campaign;

@@ -38,13 +38,13 @@ Measured measured(const Job& job) {
   return result;
 }
 
-// Of the fullest GPU.
+// Returns the bytes of the fullest GPU.
 double state_bytes(const Job& job) {
   const auto bytes = snapshot_bytes_per_gpu(job, chunk_costs(job));
   return *std::ranges::max_element(bytes);
 }
 
-// 4 nodes of 4 GPUs, with XOR over 3 + 1 of them.
+// The job has 4 nodes of 4 GPUs and XOR over 3 + 1 nodes.
 Job coded_job(int tp, int pp, int dp) {
   Job job = small_job(tp, pp, dp);
   SnapshotTier tier{.place = SnapshotPlace::peers, .every_iterations = 10, .keeper_process = true};
@@ -70,7 +70,7 @@ TEST(IterationTable, ASnapshotCostsWhatItsBytesTakeOnEveryLink) {
           << nics << " NICs, " << share;
     }
   }
-  // Storage: the node's NIC of 10 GB/s, then all four nodes on 20 GB/s.
+  // Storage is reached over PCIe and a NIC of 10 GB/s per node; all four nodes share 20 GB/s.
   job.snapshots = {{.place = SnapshotPlace::storage, .every_iterations = 10}};
   const double bytes = state_bytes(job);
   const auto expect_stall = [&](double expected_s) {
@@ -83,7 +83,7 @@ TEST(IterationTable, ASnapshotCostsWhatItsBytesTakeOnEveryLink) {
   expect_stall(bytes / 20e9 + 4 * bytes / 14e9);
 }
 
-// What the engine makes of the tasks is the closed form, whoever writes.
+// The engine's time for the tasks must equal the closed form, whichever ranks write.
 TEST(IterationTable, ASaveTakesAsLongAsItsClosedForm) {
   for (const SnapshotPlace place :
        {SnapshotPlace::host_memory, SnapshotPlace::local_disk, SnapshotPlace::storage}) {
@@ -227,8 +227,8 @@ TEST(IterationTable, ASlowNodeIsOneThatWasNot) {
   EXPECT_NEAR(table.slow_iteration_s[0], expected_s, 1e-9 * expected_s);
 }
 
-// Of six sizes that are looked at two are simulated; the closed form tells the others as well as
-// the gap says.
+// Two of the six sizes below are simulated; the closed form gives the others as exactly as the gap
+// says.
 TEST(IterationTable, SizesThatAreNotSimulatedAreAsFarOffAsTheGapSays) {
   Job job = small_job(4, 1, 24);
   job.recovery.when_no_spare = WhenNoSpare::shrink;
@@ -315,7 +315,7 @@ TEST(IterationTable, ReroutedWorkFillsIdleTimeFirst) {
   ASSERT_EQ(table.shrunk_iteration_s.size(), 12u);  // of each stage one is left
   for (const double progress : table.shrunk_progress) EXPECT_EQ(progress, 1);
   EXPECT_NEAR(table.shrunk_iteration_s[0], table.iteration_s[0], 0.03 * table.iteration_s[0]);
-  // One stage and no idle time: a third more.
+  // With one stage and no idle time a step takes a third more.
   job = small_job(1, 1, 4);
   job.cluster = small_cluster(4, 1);
   job.cluster.node.nic_Bps = spec(1e15);
@@ -373,8 +373,8 @@ TEST(TierReports, SayWhatATierCostsAndCovers) {
   EXPECT_DOUBLE_EQ(reports[0].every_s, 10 * made.table.iteration_s[0] + made.stall_s());
   EXPECT_DOUBLE_EQ(reports[0].overhead, reports[0].stall_s / reports[0].every_s);
   EXPECT_GT(reports[0].rebuild_s, reports[0].restore_s);
-  // One of four nodes may go, and none of the others until the job goes on and has saved anew: 0.28
-  // losses in seven days, of which such a share is followed by another.
+  // One of four nodes may be lost, but no other until the job has restarted and saved again: there
+  // are 0.28 losses in seven days, and this share is followed by another loss.
   const double open_s = job.recovery.detect_s + job.recovery.restart_s + reports[0].restore_s +
                         reports[0].every_s + reports[0].saving_s;
   const double followed = 1 - std::exp(-3 * open_s * 0.01 / 86400);
@@ -383,7 +383,7 @@ TEST(TierReports, SayWhatATierCostsAndCovers) {
   EXPECT_EQ(reports[1].survival_7d, 1);
   EXPECT_EQ(reports[1].wire_bytes, 0);
   EXPECT_NEAR(reports[1].every_s, 60, made.table.iteration_s[0] + reports[1].stall_s);
-  // Of batches of one or two nodes each second one is too much at once.
+  // Batches have one or two nodes; every second batch exceeds what the tier tolerates.
   Job batches = job;
   batches.failures[0].batch_shares = {0.5, 0.5};
   const double by_batch =

@@ -40,7 +40,7 @@ std::string scenario(const std::string& model, const std::string& cluster,
          "campaign: {length: 1 d, replicas: 4}\n";
 }
 
-// TP = PP = DP = 2, a stage of a replica a node.
+// TP, PP and DP are 2, so a node holds a stage of a replica.
 const char* const kLlama = "nodes: 4, node: {base: dgx-h100, gpus: 2}";
 Job llama(const std::string& relayout) {
   return parse_case(scenario("llama2-7b", kLlama, "tp: 2, pp: 2, dp: 2, sharding: zero1",
@@ -49,7 +49,7 @@ Job llama(const std::string& relayout) {
       .job;
 }
 
-// The cases of Universal Checkpointing (arXiv 2406.18820), of which the last keeps its GPUs.
+// These are the cases of Universal Checkpointing (arXiv 2406.18820); the last one keeps its GPUs.
 TEST(RelaidJobs, PublishedCasesCanBeSimulated) {
   for (const RelayoutSize size : {RelayoutSize{2, 1, 2}, RelayoutSize{2, 2, 1}}) {
     const Job other = relaid(llama("any"), size);
@@ -106,7 +106,7 @@ TEST(RelaidJobs, ConversionReadsAndWritesTheStateOnce) {
   Job job = llama("any");
   const PreparedIteration prepared = prepare_iteration(job);
   const PoolState all = state_of_all(job, prepared);
-  // Weights in bf16, and in fp32 once more with both moments: 14 bytes a parameter.
+  // A parameter takes 14 bytes: weights in bf16, and again in fp32 with both moments.
   EXPECT_NEAR(all.state.all_bytes / (14 * 6.738e9), 1, 0.01);
   job.calibration.storage_efficiency.value = 1;
   const auto convert = [&] { return restore_times(job, job.snapshots[0], {all}, all).convert_s; };
@@ -115,7 +115,7 @@ TEST(RelaidJobs, ConversionReadsAndWritesTheStateOnce) {
   EXPECT_EQ(convert(), 0);
 }
 
-// Shards of any kind over all replicas are so in every layout.
+// Shards over all replicas, of any kind, are over all replicas in every layout.
 TEST(RelaidJobs, ShardsOverAllReplicasStayWhole) {
   for (const char* shards : {"shard_ranks: 8", "weight_ranks: 8", "gradient_ranks: 8",
                              "shard_ranks: 8, weight_ranks: 8, gradient_ranks: 8"}) {
@@ -217,9 +217,9 @@ Drawn random_campaign(RandomStream& random) {
 
 class AnyLayout : public testing::TestWithParam<int> {};
 
-// It may do what `shrink` and `wait` do, and takes what gets furthest under failures to choose by:
-// under those it never loses to them. What moves to layouts of a list cost depends on the list: to
-// those it loses by chance at most.
+// The policy may do what `shrink` and `wait` do, and takes what progresses furthest under the
+// failures that it chooses by: under these it never loses to them. The cost of moving to a list of
+// layouts depends on the list: to such a list it may lose, but only by chance.
 TEST_P(AnyLayout, NeverLosesToWhatItMayChoose) {
   for (int i = 0; i < 10; ++i) {
     RandomStream random(4, RandomPurpose::test, 10 * GetParam() + i);

@@ -32,8 +32,8 @@ TEST(SmallerJobs, OnePodStaysOne) {
   EXPECT_GE(smaller.cluster.fabric.nodes_per_pod, 17);
 }
 
-// Two stages of four replicas, a node each. Without the last replica its two nodes go; a slow one
-// of them is taken to stay, in the place of the last that is not.
+// Two stages of four replicas take a node each. Without the last replica its two nodes go; a slow
+// one of them is assumed to stay, in place of the last node that is not slow.
 TEST(SmallerJobs, OthersStayWhereTheyStand) {
   Job job = small_job(4, 2, 4);
   job.cluster.places = {7, 6, 5, 4, 3, 2, 1, 0};
@@ -62,7 +62,7 @@ TEST(SmallerJobs, UnlikeNodesCountAsTheFullestOfThem) {
   EXPECT_EQ(on_node(2, 3, 4).of_stage, 2);
 }
 
-// Of pods of eight nodes a third of a replica cannot be missing.
+// In pods of eight nodes no third of a replica can be missing.
 TEST(SmallerJobs, OfManySizesTheLastIsSimulatedAndOneThatLeavesWholePods) {
   const std::vector<int> sizes = {1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 18, 20, 21, 22, 23};
   // The first, the second, the fourth, the eighth and the last: 1, 2, 4, 12 and 23.
@@ -73,8 +73,8 @@ TEST(SmallerJobs, OfManySizesTheLastIsSimulatedAndOneThatLeavesWholePods) {
   EXPECT_EQ(sizes_to_simulate(job_in_pods(24, 8), {}), std::vector<int>{});
 }
 
-// Where the closed form misses more of the smallest job than of the whole one, it does so in
-// proportion of those between, and says how little that is known.
+// If the closed form's error is larger for the smallest job than for the whole job, sizes in
+// between get errors in proportion, and the gap states how uncertain they are.
 TEST(SmallerJobs, SimulatedJobsCorrectTheClosedForm) {
   const Job job = job_in_pods(24, 7);
   const PreparedIteration prepared = prepare_iteration(job);

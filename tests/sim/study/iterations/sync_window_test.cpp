@@ -34,7 +34,7 @@ Job random_job(std::uint64_t number) {
     own.compressor.name = pick(random, {"none", "none", "int8", "int4"});
     own.optimizer = pick(random, {OuterOptimizer::average, OuterOptimizer::nesterov});
   }
-  // From NICs that an exchange does not notice to those beside which steps are short.
+  // NICs range from such that hide an exchange entirely to such that make steps short beside it.
   job.cluster.node.nic_Bps.value = pick(random, {25e9, 1e9, 50e6});
   return job;
 }
@@ -64,7 +64,7 @@ TEST(SyncWindow, ExposesWhatTheStepsDoNotHide) {
   EXPECT_GT(hidden, 10);
 }
 
-// Of so many steps a part stands for all.
+// With this many steps a part stands for all.
 TEST(SyncWindow, ManyHidingStepsAreAsAFew) {
   Job job = small_job(1, 1, 8);
   job.communication.fidelity = Fidelity::closed;
@@ -79,7 +79,7 @@ TEST(SyncWindow, ManyHidingStepsAreAsAFew) {
               1e-6 * closed_s);
 }
 
-// A step with an exchange is held against one of the same draw.
+// A step with an exchange is compared with a step of the same draw.
 TEST(SyncWindow, StragglersAreNoPartOfIt) {
   Job job = small_job(1, 1, 8);
   job.communication.fidelity = Fidelity::closed;

@@ -5,7 +5,7 @@
 namespace windtunnel {
 namespace {
 
-// A failure in two node-years, on 10 nodes for 36.5 days: one in two trials.
+// 10 nodes run for 36.5 days with one failure in two node-years: one failure in two trials.
 CampaignInputs inputs_of(int trials, FailureKind kind = FailureKind::node) {
   CampaignInputs inputs;
   inputs.nodes = 10;
@@ -19,7 +19,7 @@ TEST(FewFailures, AreSaidWithTheTrialsThatMeetEnough) {
   ASSERT_EQ(notes.size(), 1U);
   EXPECT_EQ(notes[0].key, "campaign.replicas");
   EXPECT_EQ(notes[0].figures,
-            "about 25 are due in 50 trials; with campaign.replicas=200 there would be a hundred");
+            "about 25 are expected in 50 trials; set campaign.replicas=200 to expect a hundred");
 }
 
 TEST(FewFailures, NothingIsSaidOfEnoughOrOfNone) {

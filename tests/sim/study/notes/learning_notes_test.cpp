@@ -59,8 +59,8 @@ TEST(LateExchanges, ANoteWhereTwoLevelsTogetherHoldUpTheSteps) {
               ElementsAre(noted("sync", "of all levels run one after the other",
                                 "1.00 s of exchanges during each step of 1.00 s")));
   EXPECT_THAT(notes_of(12, 10),
-              ElementsAre(testing::Field(&Note::text,
-                                         HasSubstr("12.0 s for an exchange of node, but steps"))));
+              ElementsAre(testing::Field(
+                  &Note::text, HasSubstr("an exchange over node takes 12.0 s on its links"))));
 }
 
 }  // namespace

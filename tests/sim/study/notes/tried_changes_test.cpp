@@ -62,7 +62,7 @@ TEST(TriedChanges, TheErrorOfWhatDoesNotFitNamesThem) {
   const auto error = [&](StudyDepth depth) {
     return error_of([&] { simulate(large, {.threads = 1, .depth = depth}); }, ExitCode::failed);
   };
-  EXPECT_THAT(error(StudyDepth::advice), HasSubstr("; as tried, it fits with"));
+  EXPECT_THAT(error(StudyDepth::advice), HasSubstr("; it fits with"));
   EXPECT_THAT(error(StudyDepth::intervals), Not(HasSubstr("tried")));
 }
 

@@ -9,14 +9,14 @@ PlanRequest request(int nodes) {
   return {.model = "llama3-8b", .nodes = nodes, .node = "dgx-h100", .tokens = 1e11};
 }
 
-// Of 4 nodes, asked for the days in which `nodes` are just done.
+// Asks 4 nodes for the days in which `nodes` nodes just finish.
 PlanReport plan_for_days_of(int nodes) {
   PlanRequest asked = request(4);
   asked.deadline_days = 1.001 * make_plan(request(nodes)).best.days;
   return make_plan(asked);
 }
 
-// "At least so many nodes" is true: one less is too few.
+// "At least N nodes" is true only if one node less is too few.
 TEST(GoalSearch, OneNodeLessWouldNotDo) {
   const PlanReport plan = plan_for_days_of(8);
   const double deadline_days = *plan.basis.request.deadline_days;

@@ -51,7 +51,7 @@ constexpr Asked kAsked[] = {
     {32, "dgx-v100", "gpt-7.5b", 3e11, ""},
 };
 
-// 0 < M mod N < pp with groups of N = pp micro-batches, and N <= M.
+// Megatron refuses 0 < M mod N < pp, where groups have N = pp micro-batches, and M < N.
 bool megatron_interleaves(int micro_batches, int pp) {
   return micro_batches >= pp && micro_batches % pp == 0;
 }

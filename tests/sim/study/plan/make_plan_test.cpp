@@ -100,7 +100,8 @@ TEST(MakePlan, ThreadsChangeNothing) {
   EXPECT_EQ(one.best.goodput, three.best.goodput);
 }
 
-// Whose layers do not divide as those of most do: one group of a Mamba's states takes one GPU.
+// These models' layers do not divide as most models' do: one group of a Mamba's states takes one
+// GPU.
 TEST(MakePlan, ModelsOfUnlikeLayers) {
   for (const char* model : {"mamba2-2.7b", "nemotron-h-8b"}) {
     PlanRequest request = asked();
@@ -111,7 +112,7 @@ TEST(MakePlan, ModelsOfUnlikeLayers) {
   }
 }
 
-// As many trials as failures are rare: the mean of a longer study lies in the interval.
+// The rarer failures are, the more trials run: the mean of a longer study lies in the interval.
 TEST(MakePlan, GoodputIsThatOfManyTrialsWhereFewNodesFail) {
   const PlanReport& plan = plan_as_asked();
   EXPECT_GT(plan.best.point.trials, kPlanTrials);

@@ -119,7 +119,8 @@ TEST(EnginePool, MoreEnginesMoreSlotsAndMoreMemoryAreNoSlower) {
   }
 }
 
-// The longest sample alone, and all tokens at the best rate, bound every generation from below.
+// Every generation takes at least as long as its longest sample alone, and as all tokens at the
+// best rate.
 TEST(EnginePool, BoundedByTheLongestSampleAndTheBestRate) {
   for (int seed = 0; seed < 40; ++seed) {
     const int engines = 1 + seed % 5;

@@ -71,7 +71,7 @@ TEST(RolloutLoop, WithoutStalenessUnequalSamplesAreSynchronousToo) {
   inputs.spec.mode = RolloutMode::asynchronous;
   inputs.spec.staleness = 0;
   const LoopTimes without = run_loop(inputs);
-  // Of other batches: those behind the warm-up.
+  // This loop measures other batches, those after the warm-up.
   EXPECT_NEAR(without.period_s, sync.period_s, 0.05 * sync.period_s);
   EXPECT_EQ(without.staleness, 0);
 }

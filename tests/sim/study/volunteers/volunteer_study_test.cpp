@@ -76,7 +76,7 @@ TEST(VolunteerStudy, AdaptiveRolesAreNotSlowerThanFixedOnes) {
   EXPECT_FALSE(report.computing.empty());
 }
 
-// Whoever holds the exchange up more than it helps is left out of the compute.
+// A peer that delays the exchange more than it helps is left out of the compute.
 TEST(VolunteerStudy, ALinkThatIsTooSlowDoesNotCompute) {
   const VolunteerReport report =
       report_of(case_of("{trials: 1, peers: [{name: wide, count: 8, up: 1 Gb/s, down: 1 Gb/s}, "
@@ -86,8 +86,8 @@ TEST(VolunteerStudy, ALinkThatIsTooSlowDoesNotCompute) {
   EXPECT_LT(report.step_s.at("adaptive").mean, 0.1 * report.step_s.at("all-reduce").mean);
 }
 
-// Peers that stay, on one stage: a batch takes as long as compute and averaging under adaptive
-// roles let it, whichever of them is slower, and whoever they leave out adds nothing.
+// Peers stay, on one stage: a batch takes as long as compute or averaging under adaptive roles,
+// whichever is slower, and peers that these leave out add nothing.
 TEST(VolunteerStudy, TokensAreThoseOfTheStepBeneath) {
   const char* const fast = "{name: wide, count: 4, up: 100 Gb/s, down: 100 Gb/s}";
   const char* const slow = "{name: narrow, count: 4, up: 100 Mb/s, down: 100 Mb/s}";
@@ -108,7 +108,7 @@ TEST(VolunteerStudy, TokensAreThoseOfTheStepBeneath) {
   EXPECT_EQ(limited_by_averaging, 1);
 }
 
-// With nobody to average with there is nothing to wait for.
+// A peer alone on its stage averages with no other, so it never waits.
 TEST(VolunteerStudy, OnePeerPerStageAveragesNothing) {
   const VolunteerReport report =
       report_of(case_of("{trials: 1, peers: [{name: a, count: 4, up: 1 Mb/s, down: 1 Mb/s}]}"));

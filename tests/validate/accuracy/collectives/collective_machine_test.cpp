@@ -111,7 +111,7 @@ TEST(CollectiveMachine, Dgx) {
   EXPECT_TRUE(read.assumed.empty());
 }
 
-// Ranks of a part of each node lie on its first GPUs, each with a NIC of its own.
+// If ranks use part of each node, they lie on its first GPUs, and each has a NIC.
 TEST(CollectiveMachine, PartOfEachNode) {
   const std::vector<CollectiveRow> rows = {
       row_of("M", "H100", 10, 10, "unknown 8-NIC fabric, ~49 GB/s per NIC"),
@@ -128,7 +128,7 @@ TEST(CollectiveMachine, PartOfEachNode) {
   EXPECT_EQ(four.gpus[4], 8);
 }
 
-// More NICs than GPUs: one of their summed bandwidth for each GPU.
+// If there are more NICs than GPUs, each GPU gets one with its share of their summed bandwidth.
 TEST(CollectiveMachine, ManySmallNics) {
   const CollectiveMachine read = machine(row_of("M", "H100", 16, 2, "EFA 32x100Gb/s/node"));
   EXPECT_EQ(read.cluster.node.nics, 8);
@@ -183,7 +183,7 @@ TEST(CollectiveMachine, PcieOnly) {
   EXPECT_EQ(read.cluster.nodes, 1);
 }
 
-// What stands for something else is said.
+// The report must say where one machine stands for another.
 TEST(CollectiveMachine, StandsForOthers) {
   const CollectiveMachine h800 = machine(row_of("M", "H800 SXM", 8, 1, "NVSwitch"));
   EXPECT_EQ(h800.cluster.node.nvlink_Bps.value, 200e9);

@@ -62,7 +62,8 @@ TEST(CollectivesSummary, MachinesScalesAndTheRing) {
   EXPECT_NEAR(summary.unseen_from.median, 0.1, 1e-9);
 }
 
-// From specification: the laws of the library rest on Sophia's timings, too.
+// Without a fit Sophia's points still count as seen, because the library's laws rest on its
+// timings.
 TEST(CollectivesSummary, WhatTheLibrarysLawsHaveSeenIsNotUnseen) {
   Judged judged;
   judged.add("ALCF Sophia (DGX A100)", 8, 1e3, 0.1, 0.2);

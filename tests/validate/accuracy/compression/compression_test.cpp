@@ -43,7 +43,7 @@ TEST(Compression, MethodsOfExchangeFromOneLawPerNetwork) {
   EXPECT_LE(family("ByteScheduler").mape, 0.15);
 }
 
-// Servers on 100GbE were as slow as on 10GbE, but for ByteScheduler's: those rows meet no bound.
+// Servers on 100GbE were as slow as on 10GbE, except ByteScheduler's, so these rows have no bound.
 TEST(Compression, ServersFromOneLawPerNetwork) {
   for (const char* name : {"BSP-PS", "WFBP-PS", "ByteScheduler-PS"}) {
     EXPECT_LE(family(name).mape, 0.15) << name;
@@ -210,7 +210,7 @@ TEST(Compression, LinksAreFittedOnTheFilesThatAreNamedForIt) {
   int steps = 0;
   for (const ValidationRow& row : report.rows) {
     EXPECT_TRUE(row.id.starts_with("judged")) << row.id;
-    // Those of sparse exchanges claim no interval.
+    // Rows of sparse exchanges state no interval.
     if (row.metric != "step_s" || row.family.starts_with("gTop-k")) continue;
     ++steps;
     EXPECT_LT(row.low, row.predicted) << row.label;

@@ -58,7 +58,7 @@ TEST(ExecutionComparison, TakesTheMedianOfStepsRanksAndKinds) {
   EXPECT_EQ(result.kinds[0].tasks, 2);
   EXPECT_EQ(result.kinds[0].total.measured_s, 5);
   EXPECT_EQ(result.kinds[1].total.measured_s, 6);
-  // Of the computations, by their medians of 1 and 4: 0 and a half.
+  // The two computations have medians of 1 and 4, and errors of 0 and a half.
   EXPECT_DOUBLE_EQ(result.kinds[0].median_error, 0.25);
 }
 

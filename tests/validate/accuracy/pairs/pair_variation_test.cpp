@@ -21,7 +21,7 @@ constexpr auto kSendRecv = CollectiveKind::send_recv;
 constexpr double kMiB = 1 << 20;
 constexpr double kGiB = 1024 * kMiB;
 
-// nodes_of_leaf[i] nodes on leaf i, every pair of them in every series.
+// Puts nodes_of_leaf[i] nodes on leaf i; every series contains every pair of them.
 PairMachine machine_of(const std::vector<int>& nodes_of_leaf, std::vector<int>& leaf) {
   PairMachine machine;
   machine.name = "made up";
@@ -40,7 +40,7 @@ PairSeries series_of(CollectiveKind kind, int gpus, double bytes, size_t nodes) 
   return series;
 }
 
-// Of cluster00 and cluster01, as `windtunnel validate collectives --pairs` fits them.
+// `windtunnel validate collectives --pairs` fits this for cluster00 and cluster01.
 PairVariation cluster00_variation() {
   PairVariation found;
   found.leaf = {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
@@ -98,8 +98,8 @@ TEST(PairVariation, TwoUplinksCollideAsTwoRowsOfCoinTosses) {
   for (const double excess : uplink_excess(two, kAllToAll, 2, kDraws)) {
     mean += (1 + excess) * two.uplink_nics / kDraws;
   }
-  // Of 4 connections of half a NIC the fuller link has 2, 3 or 4 with probability 6/16, 8/16,
-  // 2/16; of two such draws the larger one.
+  // 4 connections of half a NIC put 2, 3 or 4 on the fuller of two links with probability 6/16,
+  // 8/16, 2/16; the larger of two such draws counts.
   const double larger = 2 * (6 * 6) + 3 * (14 * 14 - 6 * 6) + 4 * (16 * 16 - 14 * 14);
   EXPECT_NEAR(mean, 0.5 * larger / (16 * 16), 0.02);
 }

@@ -68,7 +68,8 @@ TEST(ProfiledRuns, FilesThatDoNotMatchSayWhy) {
   EXPECT_FALSE(holds_stage_profiles(kData + "zero_bubble_runs.csv"));
 }
 
-// By hand: 2 stages, 2 micro-batches, F = I = W = 1 s, messages of 0.5 s that block their sender.
+// By hand, the step has 2 stages, 2 micro-batches, F = I = W = 1 s, and messages of 0.5 s that
+// block their sender.
 TEST(ProfiledRuns, StepIsTheScheduleAndTheOptimizer) {
   TrainingRuns runs = read_training_runs(kData + "zero_bubble_runs.csv");
   Job job = job_of(runs.runs.front()).job;
@@ -76,14 +77,14 @@ TEST(ProfiledRuns, StepIsTheScheduleAndTheOptimizer) {
   job.software.post_validation = false;
   job.software.sends = Sends::blocking;
   job.layout.pp = 2;
-  // Two stages alike but for a head of 128 words.
+  // The two stages differ only by a head of 128 words.
   job.layout.stage_layers = {11, 11};
   job.model.vocabulary = 1;
   job.batch.global = 2 * job.batch.micro;
   const StageProfile profile{0, "", 2, 2, 1, 1, 1, 0.5};
   const double step_s = profiled_step_s(job, profile);
-  // Rank 0: F0 | 0.5 | F1 | 0.5 | ..., rank 1: F0 from 1.5, B0 until 4.5, message, F1, B1 until
-  // 8, message, B1 of rank 0 until 10.5.
+  // Rank 0 runs F0 | 0.5 | F1 | 0.5 | ..., rank 1 runs F0 from 1.5, B0 until 4.5, message, F1, B1
+  // until 8, message; B1 of rank 0 ends at 10.5.
   StageProfile slower = profile;
   slower.message_s = 0;
   EXPECT_GT(step_s, 10.4);

@@ -138,7 +138,7 @@ TEST(ValidateRuns, ARowThatANumberWasFittedOnIsNotBlind) {
       "p,GPT,1024,1024,32,2,8,A100,2,2,5,,\n"
       "p,GPT,2048,1024,48,2,8,H100,2,2,8,20,\n");
   const ValidationReport report = validate_runs({file}, predictor, {});
-  // The time of the first two, the memory of the third.
+  // The fit uses the time of the first two rows and the memory of the third.
   ASSERT_EQ(report.fitted.size(), 3U);
   EXPECT_EQ(report.fitted[0].fitted_by, std::vector<std::string>{"kernel.sustained"});
   EXPECT_EQ(report.fitted[2].id, "runs.csv:4");

@@ -127,7 +127,7 @@ KernelLaws with_collectives(double launch_s, double step_s, double port_Bps) {
   return laws;
 }
 
-// Of a kernel with one matrix the law has no shapes.
+// A kernel with a single matrix has no shapes in its law.
 TEST(Samples, LawsOfAllProductsReadBack) {
   SampleFile file = a_run();
   for (const int m : {256, 512, 1024, 2048}) {

@@ -20,10 +20,10 @@ enum class MachineKind { host, gpu };
 // many times as far and as often, towards longer times.
 std::vector<Sample> clean_run(MachineKind kind, std::uint64_t seed, double noise = 1);
 
-// Seconds of all figures of a series times `factor`.
+// Scales all figures of a sample that are in seconds by `factor`.
 void stretch(Sample& sample, double factor);
 
-// Whatever slowed the device slowed the run.
+// Scales all times of the run, as if something slowed the device.
 void slow_down(std::vector<Sample>& run, double slower);
 
 bool is_single(const Sample& sample);

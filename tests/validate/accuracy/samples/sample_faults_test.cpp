@@ -241,7 +241,7 @@ void drift(Series& run, Random& random, KnownMachine&) {
   const double all = std::log(between(random, 1.7, 3));
   for (Sample& s : run) stretch(s, std::exp(all * s.started_s / run.back().started_s));
 }
-// As the harness measures the first work again.
+// Changes the repeated measurement of the first work.
 void changed_work(Series& run, Random& random, KnownMachine&) {
   stretch(run.back(), run[0].median_s / run.back().median_s * between(random, 5, 12));
 }
@@ -332,12 +332,13 @@ TEST(SampleFaults, CleanRunsRaiseNoAlarm) {
       EXPECT_FALSE(any_refused(faults)) << "seed " << seed << "\n" << text_of(faults);
       with_faults += faults.empty() ? 0 : 1;
     }
-    // Of tails without end, one run of a few hundred holds a real outlier.
+    // Noise has tails without end, so one run in a few hundred holds a real outlier.
     EXPECT_LE(with_faults, 2) << int(kind);
   }
 }
 
-// A machine that others load: three times as noisy, a quarter of its works slowed by up to eight.
+// Other jobs load the machine: it is three times as noisy, and a quarter of its works are slowed by
+// up to eight.
 TEST(SampleFaults, NoisyRunsAreNotRefused) {
   constexpr double kNoise = 3;
   for (const MachineKind kind : {MachineKind::host, MachineKind::gpu}) {

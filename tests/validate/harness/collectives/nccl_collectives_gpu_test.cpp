@@ -81,7 +81,7 @@ void expect_equal(TcpGroup& group, Collectives& nccl) {
   nccl.exchange(next, out.device.data(), kBytes, previous, in.device.data(), kBytes);
   tcp.exchange(next, out.host.data(), kBytes, previous, in.host.data(), kBytes);
   compare("exchange");
-  // One way only, between the first two.
+  // Only the first rank sends, to the second.
   if (rank == 0) nccl.exchange(1, out.device.data(), kBytes, 1, nullptr, 0);
   if (rank == 1) nccl.exchange(0, nullptr, 0, 0, in.device.data(), kBytes);
   if (rank == 0) tcp.exchange(1, out.host.data(), kBytes, 1, nullptr, 0);

@@ -12,8 +12,8 @@
 
 namespace windtunnel {
 
-// Of every rank: each task behind its predecessors, and on a stream in order behind the task before
-// it, whose end it waits for.
+// On every rank each task must start after its predecessors, and on a stream in order after the end
+// of the task before it.
 inline void expect_planned_order(const Plan& plan, const Timeline& timeline) {
   ASSERT_EQ(timeline.ranks.size(), static_cast<std::size_t>(plan.ranks));
   for (const RankTimeline& rank : timeline.ranks) {

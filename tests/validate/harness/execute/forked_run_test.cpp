@@ -80,7 +80,7 @@ TEST(ForkedRun, NamesTheProcessThatDoesNotCome) {
                   process.wait_for_start();
                 },
                 {.silence_s = 2}),
-            "rank 0 did not come");
+            "rank 0 did not start");
 }
 
 // Setting up may take longer than the silence that is allowed.

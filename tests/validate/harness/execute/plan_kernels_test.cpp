@@ -35,9 +35,10 @@ TEST(PlanKernels, ATaskNamesThemByWhatItsTimeIsFor) {
 
 class PlanKernelsTest : public DeviceRanksTest {};
 
-// As many as are said to take 40 ms; what is no kernel is a wait of 40 ms. How long one takes in
-// the run depends on what else this machine does; how many run does not: ten times what fits into
-// 40 ms by its measurement, or 8000, of which no device does one in less than a microsecond.
+// A task stated to take 40 ms runs as many kernels as fit, and one that is no kernel waits 40 ms. A
+// kernel's time in the run depends on the machine's other load, but the number that run does not:
+// ten times what fits into 40 ms by its measurement, or 8000, because no device runs one in less
+// than a microsecond.
 TEST_F(PlanKernelsTest, RunInTheTimeOfTheirTask) {
   PlanKernels kernels = measured_kernels(kTestDevice, 1, "none");
   for (double& run_s : kernels.run_s) {

@@ -81,7 +81,7 @@ TEST(RankCollectives, TakeTheTimeOfTheirAlgorithm) {
   }
 }
 
-// Several GPUs to a node: rings of every lane, or inside nodes and across.
+// With several GPUs per node, rings run over every lane, or inside nodes and across.
 TEST(RankCollectives, RunOnNodesOfSeveralGpus) {
   const Cluster cluster = small_cluster(2, 4);
   for (const CollectiveAlgorithm algorithm :

@@ -19,14 +19,14 @@ struct ListeningPort {
   ino_t inode = 0;
   auto operator<=>(const ListeningPort&) const = default;
 };
-// Of its network, those that the process holds open.
+// Lists the ports of the process's network that it holds open.
 std::set<ListeningPort> ports_of(pid_t process);
 std::size_t threads_of(pid_t process);
 std::set<ino_t> networks_in_use();       // by any process of this machine
 std::set<ino_t> listening_in_network();  // inodes of this process's network
 
-// The network of a process, kept from here on: while it is, the kernel gives its number to no
-// other, and networks_in_use() has it only while a process is in it.
+// Keeps the network of a process: meanwhile the kernel gives its number to no other network, and
+// networks_in_use() lists it only while a process is in it.
 class NetworkHold {
  public:
   explicit NetworkHold(pid_t process);
@@ -43,8 +43,8 @@ class NetworkHold {
 inline constexpr std::chrono::seconds kLongestWait{60};
 bool comes_true(const std::function<bool()>& condition);
 
-// `body` in a process of its own, whose last word is what it returns. What its processes leave
-// behind becomes a child of this one.
+// Runs `body` in a separate process; the process's last message is what `body` returns. Processes
+// that it leaves behind become children of this one.
 class Runner {
  public:
   explicit Runner(const std::function<std::string()>& body);

@@ -67,7 +67,8 @@ TEST(KernelSuite, CopiesByNumbersOfStreamsHaveLawsOfTheirOwn) {
   for (const auto& [key, sizes] : fitted) EXPECT_GE(sizes, 4) << key;
 }
 
-// As a training step finds them, with rows that judge: gradients were just written by others.
+// Collectives are measured as a training step finds them, after other kernels wrote the gradients,
+// with rows to judge.
 TEST(KernelSuite, MeasuresCollectivesOnColdBuffersToo) {
   std::map<std::string, int> fitted;
   std::map<std::string, int> judged;
@@ -102,7 +103,7 @@ TEST(KernelSuite, MeasuresTheProductsOfAJob) {
   std::set<std::string> texts;
   for (const KernelWork& product : products) texts.insert(to_text({{product}}));
   EXPECT_EQ(texts.size(), products.size());
-  // Forward and both backward products of the first layer's shape.
+  // These include the first layer's forward product and both backward products.
   EXPECT_TRUE(texts.contains("gemm type=fp32 m=64 n=2048 k=1024"));
   EXPECT_TRUE(texts.contains("gemm type=fp32 m=64 n=2048 k=2048"));
   EXPECT_FALSE(texts.empty());

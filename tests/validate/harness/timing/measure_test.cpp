@@ -12,7 +12,7 @@
 namespace windtunnel {
 namespace {
 
-// A device whose timings the test decides; nothing runs.
+// The test decides this device's timings; it runs nothing.
 struct FakeMachine {
   double second_s = 1e-4;  // of a run
   double clock_Hz = 1e9;
@@ -20,7 +20,7 @@ struct FakeMachine {
   int readings = 0;
   int settles = 1000000;
   int timings = 0;
-  // Whether others take from it when so many timings were made.
+  // Whether other processes run beside it after this many timings.
   std::function<bool(int)> disturbed = [](int) { return false; };
   std::function<double(int)> slower = [](int) { return 1.0; };  // by what factor that timing is
 };
@@ -164,7 +164,7 @@ TEST_F(Measure, TimingsBesideOthersDoNotCount) {
   EXPECT_GT(outcome.progress.disturbed, outcome.progress.timings / 3);
 }
 
-// Nobody sees what they do inside of a timing that is longer than they stay.
+// If a timing lasts longer than other processes stay, it does not show what they do within it.
 TEST_F(Measure, LongTimingsNeedADeviceThatIsHardlyDisturbed) {
   for (const int apart : {4, 70}) {
     machine = {.second_s = 0.1};
@@ -174,8 +174,8 @@ TEST_F(Measure, LongTimingsNeedADeviceThatIsHardlyDisturbed) {
   }
 }
 
-// Those that others leave alone say what the work takes; where all are alike, others come and go in
-// each.
+// Timings that no other process disturbs tell what the work takes; if all are alike, others come
+// and go during each timing.
 TEST_F(Measure, OthersThatStayForManyTimingsAreToldFromThoseThatComeAndGo) {
   for (const double longer : {1.3, 1.0}) {
     machine = {.second_s = 0.1};
@@ -222,7 +222,7 @@ TEST_F(Measure, StopsWhenAskedAndKeepsWhatIsDone) {
   EXPECT_LT(outcome.samples.size(), 21U);
 }
 
-// Works whose buffers take a while to make, of three tiers in turn.
+// Works take a while to prepare buffers, and belong to three tiers in turn.
 std::vector<TimedWork> slow_works(int count) {
   std::vector<TimedWork> works;
   for (int i = 0; i < count; ++i) {
@@ -240,7 +240,7 @@ std::vector<TimedWork> slow_works(int count) {
 
 constexpr int kSlowWorks = 150;
 
-// A block of each, in groups of ten.
+// Each work has one block, in groups of ten.
 MeasureOptions hurried(double budget_s) {
   return {.budget_s = budget_s, .half_width = 1, .least = 1, .together = 10};
 }

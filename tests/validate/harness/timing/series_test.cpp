@@ -17,7 +17,7 @@ TEST(Series, OfEqualTimingsIsCertain) {
   EXPECT_EQ(summary.p95_s, 2);
 }
 
-// Of 95 % intervals for the median of a skewed law, about 95 in 100 hold it.
+// About 95 of 100 intervals at 95 % must hold the median of a skewed law.
 TEST(Series, IntervalsHoldTheMedianAsOftenAsTheySay) {
   constexpr int kRounds = 400;
   const double true_median = std::log(2.0);  // exponential, mean 1

@@ -30,7 +30,7 @@ class SessionTest : public ::testing::Test {
   Session session(std::function<bool()> stopped = [] { return false; }) const {
     Session made;
     made.samples_path = path_.string();
-    // A block of each, and time for all.
+    // Each work has one block, and the budget suffices for all.
     made.options = {.budget_s = 300,
                     .half_width = 1,
                     .least = 1,
@@ -61,7 +61,7 @@ TEST_F(SessionTest, AnInterruptedRunGoesOnWhereItWas) {
   EXPECT_EQ(second.kept, static_cast<int>(kept));
   const SampleFile file = read_samples(path_.string());
   EXPECT_TRUE(file.unusable.empty());
-  // Each once, and the drift check's.
+  // Each work runs once, and the drift check repeats one.
   EXPECT_EQ(file.runs.size(), works().size() + 1);
 }
 
@@ -132,8 +132,8 @@ TEST_F(SessionTest, RanksMeasureTheirCollectivesToo) {
   }
 }
 
-// As a killed run leaves it: all rows but the last are kept, wherever it was cut. In a whole file
-// the drift check stands behind.
+// A killed run leaves a cut file: all rows but the last are kept, wherever it was cut. In a whole
+// file the drift check is the last row.
 TEST_F(SessionTest, ARunThatWasKilledWhileItWroteGoesOn) {
   run(session());
   std::ifstream file(path_);

@@ -36,8 +36,8 @@ TEST(AttentionKernels, EveryOneRunsBothWaysOnGpusOfTheLibraryBelowTheirPeak) {
   EXPECT_GT(found, 40);
 }
 
-// Shah et al. 2024 (arXiv 2407.08608): 1.5 to 2 times FlashAttention-2 forward, 1.5 to 1.75 times
-// backward.
+// Shah et al. 2024 (arXiv 2407.08608) report 1.5 to 2 times FlashAttention-2's speed forward, and
+// 1.5 to 1.75 times backward.
 TEST(AttentionKernels, FlashAttention3BesideItsPredecessor) {
   for (const bool backward : {false, true}) {
     const auto share = [&](const char* kernel) {
@@ -50,8 +50,8 @@ TEST(AttentionKernels, FlashAttention3BesideItsPredecessor) {
   }
 }
 
-// github.com/pytorch/pytorch pull request 192799: slower than FlashAttention-2 on A100, faster on
-// compute capability 8.6 and 8.9, forward and backward.
+// github.com/pytorch/pytorch pull request 192799: forward and backward, cuDNN's kernel is slower
+// than FlashAttention-2 on A100 and faster on compute capability 8.6 and 8.9.
 TEST(AttentionKernels, CudnnPassesFlashAttention2BehindA100Alone) {
   const auto ratio = [](const char* gpu, bool backward) {
     const auto share = [&](const char* kernel) {

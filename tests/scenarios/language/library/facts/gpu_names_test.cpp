@@ -11,7 +11,7 @@ namespace {
 TEST(GpuNames, TheFirstInTheTextAndThereTheLongest) {
   const auto node_of = [](const char* text) { return gpu_named(text, true).node; };
   EXPECT_EQ(node_of("H100/H200 SXM (not stated which)"), "dgx-h100");
-  EXPECT_EQ(node_of("NVIDIA GB200"), "gb200-nvl72");  // no B200
+  EXPECT_EQ(node_of("NVIDIA GB200"), "gb200-nvl72");  // not taken for a B200
   EXPECT_EQ(node_of("H20"), "hgx-h20");
   EXPECT_EQ(node_of("H200 NVL (PCIe)"), "pcie-h200-nvl");
   EXPECT_EQ(node_of("V100-16GB"), "aws-p3");
@@ -30,7 +30,7 @@ TEST(GpuNames, WhatStandsForAnotherOnlyWhereThatWillDo) {
   EXPECT_THROW(gpu_named("TPU v5e", true), Error);
 }
 
-// The names of the library's own GPUs lead to their kind.
+// The names of the library's GPUs are recognised.
 TEST(GpuNames, TheLibrarysGpus) {
   for (const char* gpu : {"v100", "t4", "a100-40", "a100-80", "h100", "h200", "b200", "gb300",
                           "h800", "a800", "h20", "l40s", "mi300x", "mi325x", "mi355x", "rtx4090"}) {

@@ -50,7 +50,8 @@ TEST(JobConditions, AllOfWhenAndOneOfAny) {
   EXPECT_TRUE(holds({}, {}, job));
 }
 
-// By which source a row is of is asked before there is a job, which would be an empty one.
+// A condition on a row's source is checked before there is a job; other conditions would read an
+// empty job.
 TEST(JobConditions, OfARowAloneNoJobIsAsked) {
   const auto reason = [](const char* list) {
     return error_of([&] {

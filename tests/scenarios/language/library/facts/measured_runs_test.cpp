@@ -24,7 +24,7 @@ TEST(MeasuredRuns, AreOfTheLibrarysGpus) {
   int blind = 0;
   for (const MeasuredRuns& runs : measured_runs()) {
     EXPECT_NO_THROW(find_gpu(runs.traits.gpu)) << runs.family;
-    // Without a blind row nothing is said of how far off they were.
+    // The errors of blind rows are kept, and of no others.
     EXPECT_EQ(std::ssize(runs.errors), std::min(runs.rows, kMostErrors)) << runs.family;
     EXPECT_TRUE(std::ranges::is_sorted(runs.errors)) << runs.family;
     blind += runs.rows;
@@ -32,13 +32,13 @@ TEST(MeasuredRuns, AreOfTheLibrarysGpus) {
   EXPECT_GT(blind, 1500);
 }
 
-// What users get, judged by the runs of publishers that are left out whole, one after the other.
-// Each publisher counts as much, but for those of few runs.
+// The quality of users' intervals: each publisher in turn is left out with all its runs, which then
+// test the intervals. Publishers have equal weight, except those of few runs.
 struct LeftOut {
-  double covered = 0;     // by 90 % intervals
-  double half_width = 0;  // mean, of the logarithm
-  // The width and 20 times what is missed beyond the ends (Gneiting and Raftery
-  // 2007, doi 10.1198/016214506000001437, equation 43). Less is better.
+  double covered = 0;  // share that 90 % intervals cover
+  double half_width = 0;  // mean, in the logarithm
+  // The width plus 20 times the distance by which values lie outside (Gneiting and Raftery 2007,
+  // doi 10.1198/016214506000001437, equation 43). Lower is better.
   double score = 0;
 };
 
@@ -86,7 +86,7 @@ LeftOut judged_by(const LikenessLaw& law,
 TEST(MeasuredRuns, IntervalsHoldNineTenthsOfPublishersThatAreLeftOut) {
   const LeftOut law = judged_by({});
   EXPECT_NEAR(law.covered, 0.9, 0.025);
-  // One interval for all jobs that covers as much misses by more.
+  // One interval for all jobs, with the same coverage, has a worse score.
   LeftOut one;
   for (double half = 0.1; one.covered < law.covered; half += 0.005) {
     one = judged([&](const MeasuredRuns&) { return half; });
@@ -97,8 +97,8 @@ TEST(MeasuredRuns, IntervalsHoldNineTenthsOfPublishersThatAreLeftOut) {
       law.covered, law.half_width, law.score, one.covered, one.half_width, one.score);
 }
 
-// publisher_of() takes NVIDIA's five collections for five publishers, though one company measured
-// them all: with all five left out together intervals hold as much. docs/physics/cost.md, "How
+// publisher_of() treats NVIDIA's five collections as five publishers, although one company measured
+// them all. With all five left out together the coverage is the same. docs/physics/cost.md, "How
 // sure", states these figures.
 TEST(MeasuredRuns, IntervalsHoldAsMuchWithNvidiaAsOnePublisher) {
   std::vector<MeasuredRuns> as_one = measured_runs();
@@ -118,7 +118,7 @@ TEST(MeasuredRuns, IntervalsHoldAsMuchWithNvidiaAsOnePublisher) {
              one.half_width, one.score);
 }
 
-// No neighbour of the law's numbers does clearly better.
+// No neighbouring parameters of the law score clearly better.
 TEST(MeasuredRuns, TheLawWasChosenByPublishersThatAreLeftOut) {
   const LeftOut chosen = judged_by({});
   for (const LikenessLaw& other :
@@ -128,7 +128,8 @@ TEST(MeasuredRuns, TheLawWasChosenByPublishersThatAreLeftOut) {
   }
 }
 
-// docs/physics/cost.md, "How sure": how much few runs count hardly matters, however far one looks.
+// The weight of publishers with few runs hardly changes the score over a wide range
+// (docs/physics/cost.md, "How sure").
 TEST(MeasuredRuns, TheWeightOfFewRunsLiesInAFlatValley) {
   const double chosen = judged_by({}).score;
   for (const double few_runs : {5., 10., 50., 100., 200., 500.}) {
@@ -139,7 +140,8 @@ TEST(MeasuredRuns, TheWeightOfFewRunsLiesInAFlatValley) {
   }
 }
 
-// Where the calibration stands for no kind of GPU it decides alone; else the wider of the two does.
+// A calibration that is for no particular GPU decides alone; otherwise the wider interval of the
+// two counts.
 TEST(StepError, IsOfTheCalibrationOrOfMeasuredRuns) {
   Case the_case = parse_case(
       "name: a\nmodel: llama3-8b\ncluster: {nodes: 2, node: dgx-h100}\nlayout: {sharding: zero1}\n"

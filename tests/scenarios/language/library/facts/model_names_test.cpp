@@ -14,7 +14,7 @@ TEST(ModelNames, TheLongestThatStandsInTheText) {
   EXPECT_EQ(model_named("Qwen3-30B3A").name, "qwen3-30b-a3b");
   EXPECT_EQ(model_named("Qwen2.5-Math-7B").name, "qwen2.5-7b");
   EXPECT_THROW(model_named("transformers"), Error);
-  // Points of numbers count where they are written.
+  // A decimal point in a name is significant.
   EXPECT_EQ(model_named("facebook/opt-1.3b").name, "opt-1.3b");
   EXPECT_EQ(model_named("facebook/opt-13b").name, "opt-13b");
   EXPECT_EQ(model_named("EleutherAI/pythia-1.4b-deduped").name, "pythia-1.4b");
@@ -22,7 +22,7 @@ TEST(ModelNames, TheLongestThatStandsInTheText) {
   EXPECT_EQ(model_named("google/gemma-2-2b").name, "gemma2-2b");
   EXPECT_EQ(model_named("google/gemma-2b").name, "gemma-2b");
   EXPECT_EQ(model_named("stabilityai/stablelm-2-1_6b").name, "stablelm-2-1.6b");
-  // Later members of a family have the dimensions of earlier ones.
+  // Later members of a family are found under an earlier one with the same dimensions.
   EXPECT_EQ(model_named("Qwen/Qwen-7B").name, "qwen1.5-7b");
   EXPECT_EQ(model_named("deepseek-ai/DeepSeek-R1-Distill-Qwen-7B").name, "qwen2.5-7b");
   EXPECT_EQ(model_named("meta-llama/Llama-3.3-70B-Instruct").name, "llama3.1-70b");

@@ -43,7 +43,8 @@ TEST(Planning, EveryGpuHasAPriceAndFailures) {
   EXPECT_NE(failures_of("a100-80", 8).text, failures_of("h100", 8).text);
 }
 
-// The same number of GPUs lose the same hours and have the same storage, however nodes divide them.
+// Equal numbers of GPUs lose equal hours and have equal storage bandwidth, however they are divided
+// into nodes.
 TEST(Planning, WhatIsCountedForEightGpusGoesWithTheGpus) {
   const auto node_rate_s = [](int gpus) {
     double rate_s = 0;
@@ -64,7 +65,7 @@ TEST(Planning, WhatIsCountedForEightGpusGoesWithTheGpus) {
   EXPECT_EQ(usual_storage(4 * 72).text, "{write: 22.5 GB/s, read: 45 GB/s}");
 }
 
-// A single further cluster tells little of how far the next one lies; many do.
+// One further cluster tells little about the next one; many tell more.
 TEST(Planning, RatesOfOtherClustersAreAsUnsureAsThoseThatWerePublished) {
   const Parameter& error = failure_rate_error();
   const DocumentNode clusters = require(library_document("planning.yaml"), "failure_clusters");
@@ -78,7 +79,8 @@ TEST(Planning, RatesOfOtherClustersAreAsUnsureAsThoseThatWerePublished) {
   }
   const double factor = error_factor(error, 0.9);
   EXPECT_GT(factor, std::sqrt(most / least)) << "from the middle of all to the ends";
-  // Around the rate of one of them it is Student's t of six degrees, 1.943, times 0.6428 sqrt(2).
+  // Around the rate of one cluster the factor follows from Student's t with six degrees of freedom,
+  // 1.943, times 0.6428 sqrt(2).
   EXPECT_NEAR(factor, 5.85, 0.01);
   EXPECT_LT(factor, most / least);
   EXPECT_NEAR(freedom_of(error), clusters.items.size() - 1.0, 1e-9);

@@ -16,7 +16,7 @@
 namespace windtunnel {
 namespace {
 
-// 64 GPUs, `batch` sequences of one a micro-batch.
+// A job on 64 GPUs, with `batch` sequences in micro-batches of one.
 Case job_of(const std::string& software, const std::string& layout, int batch,
             const std::string& more = "") {
   return parse_case(
@@ -56,7 +56,7 @@ TEST(TrainingSoftware, NamesSchedulesKeysAndGpusThatThereAre) {
   }
 }
 
-// Bytes of a parameter: weights and optimizer kept in memory over 64 ranks, and written.
+// Bytes per parameter of weights and optimizer state: kept in memory over 64 ranks, and written.
 TEST(TrainingSoftware, KeepsAndWritesWhatItDoes) {
   struct Holds {
     const char* software;
@@ -64,7 +64,7 @@ TEST(TrainingSoftware, KeepsAndWritesWhatItDoes) {
     double kept;
     double written;
   };
-  // Under zero1 and zero2 weights in 16 bit are whole.
+  // Under zero1 and zero2 the 16-bit weights are not sharded.
   for (const Holds& of :
        {Holds{"megatron", "zero1", 2 + 12 / 64.0, 14}, Holds{"deepspeed", "zero3", 14 / 64.0, 12},
         Holds{"deepspeed", "zero1", 2 + 12 / 64.0, 14}, Holds{"torchtitan", "zero3", 12 / 64.0, 12},
@@ -87,7 +87,7 @@ TEST(TrainingSoftware, KeepsAndWritesWhatItDoes) {
   }
 }
 
-// The way out of a refusal is one that the software has, or the refusal says which it has.
+// A refusal either suggests a sharding that the software has, or says which it has.
 TEST(TrainingSoftware, RefusalsThatNameAShardingNameThoseOfTheSoftware) {
   const std::string layout = "{tp: 1, pp: 2, sharding: zero1}";
   const std::string offload = "offload: {optimizer: host, gradients: host}\n";
@@ -101,8 +101,8 @@ TEST(TrainingSoftware, RefusalsThatNameAShardingNameThoseOfTheSoftware) {
   EXPECT_THAT(refusal("any"), testing::EndsWith(advice));
 }
 
-// M mod N of Megatron-Core's schedules.py: 5 on pp 2 leave 1, 8 on pp 4 nothing; with groups of 3
-// on pp 2 five leave 2, which are enough.
+// Megatron-Core's schedules.py checks M mod N: 5 micro-batches on pp 2 leave 1, 8 on pp 4 leave 0.
+// With groups of 3 on pp 2 five leave 2, which are enough.
 TEST(TrainingSoftware, InterleavingRefusesASmallLastGroup) {
   const std::string pp2 = "{tp: 1, pp: 2, vpp: 2, sharding: zero1}";
   const std::string pp4 = "{tp: 1, pp: 4, vpp: 2, sharding: zero1}";
@@ -116,7 +116,7 @@ TEST(TrainingSoftware, InterleavingRefusesASmallLastGroup) {
                      "full-groups"));
 }
 
-// PyTorch asks for equal rounds: 5 micro-batches on pp 2 are two rounds, 3 are one.
+// PyTorch requires equal rounds: 5 micro-batches on pp 2 make two rounds, 3 make one.
 TEST(TrainingSoftware, TorchAsksForEqualRounds) {
   const std::string layout = "{tp: 1, pp: 2, vpp: 2, sharding: zero1}";
   const std::string interleaved = "schedule: interleaved-1f1b\n";
@@ -124,7 +124,8 @@ TEST(TrainingSoftware, TorchAsksForEqualRounds) {
   EXPECT_FALSE(noted(job_of("torchtitan", layout, 3 * 32, interleaved), "equal-rounds"));
 }
 
-// Schedule1F1B refuses fewer micro-batches than stages; ScheduleGPipe and Megatron-Core take them.
+// Schedule1F1B refuses fewer micro-batches than stages; ScheduleGPipe and Megatron-Core accept
+// them.
 TEST(TrainingSoftware, TorchsPipelinesAskForAMicroBatchOfEachStage) {
   const std::string layout = "{tp: 1, pp: 4, sharding: zero1}";
   EXPECT_TRUE(noted(job_of("torchtitan", layout, 3 * 16), "micro-batches-fill"));
@@ -134,7 +135,7 @@ TEST(TrainingSoftware, TorchsPipelinesAskForAMicroBatchOfEachStage) {
                      "refuse"));
 }
 
-// _check_torch_compile_compatibility of PyTorch's schedules.py.
+// _check_torch_compile_compatibility in PyTorch's schedules.py refuses this.
 TEST(TrainingSoftware, TorchSplitsNoBackwardPassOfCompiledLayers) {
   const std::string layout = "{tp: 1, pp: 4, vpp: 2, sharding: zero1}";
   for (const char* schedule : {"schedule: zb-v\n", "schedule: dualpipev\n"}) {
@@ -145,7 +146,7 @@ TEST(TrainingSoftware, TorchSplitsNoBackwardPassOfCompiledLayers) {
   }
 }
 
-// Its gradients are whole until the last micro-batch: backward_maybe_with_nosync.
+// Gradients stay unsharded until the last micro-batch (backward_maybe_with_nosync in PyTorch).
 TEST(TrainingSoftware, TorchsPipelinesScatterGradientsOnce) {
   EXPECT_TRUE(noted(job_of("torchtitan", "{tp: 1, pp: 4, sharding: zero2}", 64),
                     "does not support sharding zero2"));
@@ -190,7 +191,7 @@ TEST(TrainingSoftware, OfEachGpu) {
   EXPECT_NO_THROW(check_runs_on(find_framework("any"), "cpu-core"));
 }
 
-// Also where the software states it by another key or by a part of it.
+// A stated value also wins if the software states it by another key, or by a part of the key.
 TEST(TrainingSoftware, AnotherNameOrAPartOfWhatIsStatedStays) {
   const std::string layout = "{tp: 1, pp: 1}";
   const Job bytes = job_of("megatron-core", layout, 64, "communication: {bucket: 50 MB}\n").job;
@@ -227,7 +228,7 @@ TEST(TrainingSoftware, WhatTheScenarioStatesStays) {
       job_of("{base: megatron-core, gradients: bf16}", layout, 64).job.software.gradient_bytes, 2);
   EXPECT_EQ(job_of("megatron-core", "{tp: 2, pp: 1, sharding: zero3}", 64).job.layout.sharding,
             Sharding::zero3);
-  // What depends on it is seen: tensor parallelism hides nothing without sequence parallelism.
+  // Dependent settings follow: without sequence parallelism tensor parallelism overlaps nothing.
   const Job plain = job_of("megatron-core", "{tp: 2, pp: 1, sequence_parallel: false}", 64).job;
   EXPECT_FALSE(plain.layout.sequence_parallel);
   EXPECT_EQ(plain.software.tp_overlap, TensorOverlap::none);
@@ -243,8 +244,8 @@ TEST(TrainingSoftware, AReleaseIsItsBaseAndWhatDiffers) {
   EXPECT_EQ(job_of("torchtune", layout, 64, "recompute: none\n").job.recompute, Recompute::none);
 }
 
-// Groups of 3 on pp 2, and experts that divide the ranks of a stage, came with 0.10; context
-// parallelism beside experts with 0.8, buckets that grow with dp with 0.7.
+// Release 0.10 brought groups of 3 on pp 2, and experts that divide the ranks of a stage; 0.8
+// brought context parallelism beside experts, and 0.7 buckets that grow with dp.
 TEST(TrainingSoftware, OlderReleasesOfMegatronCoreTakeLess) {
   const auto in_groups = [](const char* release) {
     return noted(job_of(release, "{tp: 1, pp: 2, vpp: 2, sharding: zero1}", 5 * 32,
@@ -281,7 +282,7 @@ TEST(TrainingSoftware, OlderReleasesOfMegatronCoreTakeLess) {
   EXPECT_EQ(growth("megatron-core-0.6"), 0);
 }
 
-// Whether the repeated forward pass of a layer ends where the backward pass has all that it reads.
+// Whether recomputing a layer stops as soon as the backward pass has all that it reads.
 TEST(TrainingSoftware, CheckpointsOfHuggingFace) {
   const auto stops_early = [](const char* software) {
     return job_of(software, "{tp: 1, pp: 1}", 64, "recompute: full\n").job.software.early_stop;
@@ -300,7 +301,7 @@ TEST(TrainingSoftware, LiBaiOverlapsReplicasAlone) {
   EXPECT_EQ(overlap("{tp: 1, pp: 2}"), GradientOverlap::none);
 }
 
-// Layers with experts stay gathered, others are gathered by each micro-batch.
+// Models with experts keep layers gathered; others gather them in each micro-batch.
 TEST(TrainingSoftware, AutoModelShardsByModel) {
   EXPECT_EQ(job_of("nemo-automodel", "{tp: 1, pp: 1}", 64).job.layout.sharding, Sharding::zero3);
   const Job experts = parse_case(
@@ -314,7 +315,7 @@ TEST(TrainingSoftware, AutoModelShardsByModel) {
   EXPECT_TRUE(experts.software.ep_merged);
 }
 
-// The entry that says so, not the one that is named and starts from it.
+// The source is the entry that states the key, not the named entry that is based on it.
 TEST(TrainingSoftware, EachKeyHasTheSourceOfItsEntry) {
   const Case the_case = job_of("torchtitan-2025-06", "{tp: 1, pp: 1}", 64);
   const auto source = [&](std::string_view key) {
@@ -325,7 +326,7 @@ TEST(TrainingSoftware, EachKeyHasTheSourceOfItsEntry) {
   EXPECT_EQ(source("software.fusion"), find_framework("torchtitan-2024-12-compiled").source);
 }
 
-// Experts with tp need sequence parallelism, which the software brings along.
+// Experts with tp need sequence parallelism, which the software turns on.
 TEST(TrainingSoftware, ConditionsAreAskedBeforeTheJobIsChecked) {
   const Case the_case = parse_case(
       "name: t\nmodel: mixtral-8x7b\ncluster: {nodes: 1, node: dgx-h100}\n"
@@ -335,7 +336,7 @@ TEST(TrainingSoftware, ConditionsAreAskedBeforeTheJobIsChecked) {
   EXPECT_TRUE(the_case.job.layout.sequence_parallel);
 }
 
-// Its reason names the micro-batches, which differ; that it has too few of them does not.
+// Two reasons that differ only in numbers of micro-batches are the same broken rule.
 TEST(TrainingSoftware, ABrokenRuleIsTheSameWhateverItsNumbers) {
   const std::string layout = "{tp: 1, pp: 4, sharding: zero1}";
   const Job three = job_of("torchtitan", layout, 3 * 16).job;
@@ -345,13 +346,13 @@ TEST(TrainingSoftware, ABrokenRuleIsTheSameWhateverItsNumbers) {
   EXPECT_NE(broken_rules(software, three)[0].text, broken_rules(software, two)[0].text);
   EXPECT_TRUE(takes_as_well(&software, two, three));
   EXPECT_FALSE(takes_as_well(&software, three, four));
-  // What is refused is another thing.
+  // An unsupported feature is a different rule.
   Job zero2 = three;
   zero2.layout.sharding = Sharding::zero2;
   EXPECT_FALSE(takes_as_well(&software, zero2, three));
 }
 
-// It stands at the head of exported rows, where no other entry is in sight.
+// The help stands at the head of exported rows, without any other entry, to which it could refer.
 TEST(TrainingSoftware, HelpNeedsNoEntryBesideIt) {
   for (const Framework& framework : frameworks()) {
     EXPECT_FALSE(framework.help.starts_with("the same")) << framework.name;
@@ -368,7 +369,8 @@ TEST(TrainingSoftware, AFitNamesItsSource) {
   EXPECT_EQ(read(fitted + ", source: rows"), "no error");
 }
 
-// Without a pipeline the iteration is one graph, with one it is not: both ways.
+// Without a pipeline an iteration is one graph, and with one it is not; the test changes in both
+// directions.
 TEST(TrainingSoftware, AnotherLayoutIsChosenForAnew) {
   const Framework& software = find_framework("megatron-bridge");
   const auto nothing = [](std::string_view) { return false; };
@@ -389,7 +391,8 @@ TEST(TrainingSoftware, AnotherLayoutIsChosenForAnew) {
   EXPECT_TRUE(changed.software.cuda_graphs);
 }
 
-// Also of keys that have no default: which layers recompute, which cp decides on MI300X.
+// This includes keys without a default, such as which layers recompute, which depends on cp on
+// MI300X.
 TEST(TrainingSoftware, KeysWithoutADefaultAreChosenForAnew) {
   const Framework& software = find_framework("mlperf-amd");
   const auto nothing = [](std::string_view) { return false; };
@@ -427,7 +430,7 @@ TEST(TrainingSoftware, TheSourceOfAKeyIsThatOfTheLastChoice) {
   EXPECT_EQ(source_of(software, "software.sends"), "entry");
 }
 
-// Nothing follows where a list of columns would be empty.
+// Without columns the message ends without a list of them.
 TEST(TrainingSoftware, AChoiceWithoutAJobHasNoQuantities) {
   const auto read = [] {
     read_choices(
@@ -437,7 +440,7 @@ TEST(TrainingSoftware, AChoiceWithoutAJobHasNoQuantities) {
   EXPECT_THAT(error_of(read), testing::EndsWith("here only quantities of a row are known"));
 }
 
-// What compresses gradients is a choice; what compresses another axis has keys of its own.
+// Software may choose a compressor of gradients; compressors of other axes have keys of their own.
 TEST(TrainingSoftware, ChoosesACompressorOfGradients) {
   const DocumentNode set = parse_document(
       "{communication.compressor.name: powersgd, communication.compressor.rank: 2}", "t.yaml");
@@ -451,7 +454,8 @@ TEST(TrainingSoftware, ChoosesACompressorOfGradients) {
               testing::EndsWith("is not a key that a training software can set"));
 }
 
-// Modules in a list stand beside those of earlier choices; what the user says of `recompute` stays.
+// Modules of a list are added to those of earlier choices; what the user states for `recompute`
+// stays.
 TEST(TrainingSoftware, ChoosesFurtherModulesOfRecomputation) {
   const auto read = [](const char* set) {
     return read_choice(parse_document(set, "t.yaml"), "e", "s");
@@ -469,7 +473,7 @@ TEST(TrainingSoftware, ChoosesFurtherModulesOfRecomputation) {
   EXPECT_EQ(told.recompute, Recompute::none);
 }
 
-// Each entry goes with a plain job, whatever it sets.
+// Each entry makes a valid job of a plain scenario.
 TEST(TrainingSoftware, EveryEntryMakesAJob) {
   for (const Framework& framework : frameworks()) {
     SCOPED_TRACE(framework.name);
