@@ -93,7 +93,7 @@ struct LinkFault {
 // name, or on all links whose names begin with these words ("pod-up", "global 3"). It is constant
 // or comes in bursts, independently on each link: load / duty during a burst, nothing between.
 // Bursts and gaps are exponential, with means burst_s and burst_s * (1 - duty) / duty (Gilbert
-// 1960, in continuous time). docs/physics/network.md, "Other people's traffic".
+// 1960, in continuous time). docs/physics/network.md, "Traffic of others".
 struct BackgroundLoad {
   std::string links;
   double load = 0;
