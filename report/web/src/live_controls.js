@@ -1,4 +1,4 @@
-// The controls of the page that answers while one drags: a slider for numbers, a list for names.
+// The controls of the live page: a slider for numbers, a list for names.
 
 import { division, element } from "./dom.js";
 

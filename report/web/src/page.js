@@ -1,5 +1,5 @@
 // Draws the charts from the record that the page carries: of a run, a comparison, a sweep, an answer
-// in tables, or of a server that answers while one drags.
+// in tables, or of a server that answers each move of a slider.
 import { drawAnswer } from "./answer.js";
 import { drawn } from "./chart.js";
 import { drawComparison } from "./comparison.js";
