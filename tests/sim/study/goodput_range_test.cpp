@@ -26,7 +26,7 @@ TEST(GoodputRange, SlowerIterationsLoseMoreWithEachFailure) {
 
   CampaignInputs slower = inputs;
   slower.table = scaled(inputs.table, 1.5);
-  const Estimate direct = run_campaign(slower).goodput;  // all trials; the range uses fewer, in pairs
+  const Estimate direct = run_campaign(slower).goodput;  // all trials, not some in pairs
   EXPECT_NEAR(range.if_slower, direct.mean, (direct.high - direct.low) / 2);
 }
 

@@ -142,15 +142,15 @@ TEST(IntervalAdvice, ConfiguredInterval) {
   const CampaignReport report = run_campaign(inputs);
   SnapshotTier& tier = inputs.table.tiers[0].tier;
   const auto configured_s = [&] { return interval_advice(inputs, report)->configured_s; };
-  inputs.table.tiers[0].complete_s = 60;  // complete 30 s (6 iterations) after the stall: every second is skipped
+  inputs.table.tiers[0].complete_s = 60;  // 30 after the stall, 6 iterations: skips one
   tier.every_iterations = 4;
   EXPECT_EQ(configured_s(), 20) << "training waits";
   tier.when_busy = WhenBusy::skip;
   EXPECT_EQ(configured_s(), 40);
   tier.every_iterations = 0;
-  tier.every_s = 1000;  // 194 iterations, including the stall
+  tier.every_s = 1000;  // 194 iterations with the stall
   EXPECT_EQ(configured_s(), 970);
-  tier.every_s = 50;  // 14 iterations, as every second is skipped
+  tier.every_s = 50;  // 14 iterations, skipping one
   EXPECT_EQ(configured_s(), 70);
   tier.every_s = 0;
   tier.every_overhead = 0.035;  // 30 s of 857.1 s, which is 172 iterations

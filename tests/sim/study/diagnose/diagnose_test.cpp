@@ -281,7 +281,7 @@ TEST(Diagnose, SaysWhatIsMeasuredWithoutAJob) {
   EXPECT_NEAR(found.shape.median_s, 2.5, 0.02);
   EXPECT_EQ(found.shape.left_out, 4);
   EXPECT_TRUE(found.causes.empty());
-  // A token rate without a job is refused.
+  // A token rate without a job to compare with is refused.
   run.reserved_bytes = 1e9;
   run.tokens_per_gpu = 4096;
   EXPECT_THROW(diagnose(parse_training_log(torchtitan_log(run), "run.log"), nullptr), Error);

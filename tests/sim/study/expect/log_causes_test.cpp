@@ -136,7 +136,7 @@ TEST(LogCauses, StatesWhatMendingGives) {
   ASSERT_NE(reading.explained_by(), nullptr);
   EXPECT_EQ(reading.explained_by()->cause->name, "nics-missing");
   EXPECT_NEAR(reading.explained_by()->strength, 2. / 8, 1e-12);
-  // The repaired machine would have up to four times the bandwidth and the same latency.
+  // Repaired, the machine would have four times the bandwidth and the same latency.
   EXPECT_GT(reading.explained_by()->mended, 2);
   EXPECT_LT(reading.explained_by()->mended, 4);
   EXPECT_LT(reading.explained_by()->rms_log, 1e-9);

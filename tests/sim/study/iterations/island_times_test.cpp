@@ -71,7 +71,7 @@ TEST(IslandTimes, IslandsThatShareNodesCountAsOne) {
   EXPECT_FALSE(island_table(apart, prepare_iteration(apart), {}).has_islands());
 }
 
-// An island reads a GPU's saved state over its NIC; the weights alone would be a fraction of it.
+// An island streams a GPU's saved state over its NIC, or only the weights, which are a share of it.
 TEST(IslandTimes, StreamsTheStateOverTheNic) {
   Job job = job_of_islands(2);
   const PreparedIteration prepared = prepare_iteration(job);
