@@ -151,7 +151,7 @@ TEST(OffloadJobs, NothingIsFree) {
       const TierMemory& host = prepared.memory[rank.rank_class].host;
       const TierMemory& disk = prepared.memory[rank.rank_class].disk;
       const double held = host.activations + disk.activations;
-      EXPECT_EQ(away.steps.empty(), held == 0) << i;  // a stage that is not trained offloads nothing
+      EXPECT_EQ(away.steps.empty(), held == 0) << i;  // an untrained stage offloads nothing
       if (away.steps.empty()) continue;
       EXPECT_NEAR(away.steps.back().alive_bytes, 0, 1e-6 * away.peak_bytes);
       EXPECT_LE(away.peak_bytes, held * (1 + 1e-9)) << i;

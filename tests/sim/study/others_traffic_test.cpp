@@ -61,7 +61,7 @@ TEST(OthersTraffic, LongBurstsCostMoreThanTheirMean) {
   const double constant_s = step_s(job_of("background: [{links: pod-up, load: 0.4}]"));
   const double bursts_s = mean_step_s(job_of(bursts(0.4, 0.5, "100 ms")));
   EXPECT_GT(bursts_s, 1.1 * constant_s);
-  // It is never worse than a burst all the time.
+  // Bursts are never worse than a burst all the time.
   EXPECT_LE(bursts_s, step_s(job_of("background: [{links: pod-up, load: 0.8}]")));
 }
 
@@ -76,7 +76,8 @@ TEST(OthersTraffic, DrawsAreTheSameAgainAndFoldedOrNot) {
   EXPECT_NE(step_s(other), first_s);
 }
 
-// The uplinks leave 0.45 of the NICs, what was measured three tenths: as flows no less.
+// The uplinks have 0.45 of the NICs' bandwidth, and the measured bus bandwidth is three tenths, so
+// that flows must not be faster than that.
 TEST(OthersTraffic, AMeasuredBusTakesTheSameAsFlowsAndInClosedForm) {
   const std::string measured =
       "measured: {all_reduce: 60 GB/s, reduce_scatter: 60 GB/s, "

@@ -307,8 +307,8 @@ TEST(IterationTable, AFabricOfSoManyNodesStaysWhole) {
 }
 
 TEST(IterationTable, ReroutedWorkFillsIdleTimeFirst) {
-  // Four stages have a node of one GPU each, in four replicas. The others take over 1/3 of a
-  // replica's work: 4 + 1/3 micro-batches.
+  // Each of 16 nodes has one GPU: four stages in four replicas. Without one rank the three others
+  // of its stage take over its work, 4 + 4/3 micro-batches each.
   Job job = small_job(1, 4, 4);
   job.cluster = small_cluster(16, 1);
   job.recovery.when_no_spare = WhenNoSpare::reroute;

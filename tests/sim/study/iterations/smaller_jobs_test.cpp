@@ -62,7 +62,7 @@ TEST(SmallerJobs, UnlikeNodesCountAsTheFullestOfThem) {
   EXPECT_EQ(on_node(2, 3, 4).of_stage, 2);
 }
 
-// In pods of eight nodes a third replica cannot be missing without breaking a pod.
+// Three pods shrink alike only if the number of missing replicas is a multiple of three.
 TEST(SmallerJobs, OfManySizesTheLastIsSimulatedAndOneThatLeavesWholePods) {
   const std::vector<int> sizes = {1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 18, 20, 21, 22, 23};
   // The first, second, fourth, eighth and last size are 1, 2, 4, 12 and 23.
