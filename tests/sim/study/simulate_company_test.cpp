@@ -116,16 +116,16 @@ TEST_F(CompanyRun, JobsOnPoolsAreJobsOnTheirNodes) {
 // edges of every collective that leave a pod, from the places alone.
 double busiest_uplink(const CompanyReport& report, const Cluster& machine) {
   const int per_pod = machine.fabric.nodes_per_pod;
-  std::map<int, double> bytes_per_s;  // by pod, of one rail
+  std::map<int, double> bytes_per_s;  // per pod, for one rail
   for (const CompanyJob& job : report.jobs) {
     const Cluster& cluster = job.alone.job.cluster;
-    double ring_bytes = 0;  // over every edge
+    double ring_bytes = 0;  // sum over all edges
     for (const Task& task : job.alone.plan.classes.front().tasks) {
       if (task.kind != TaskKind::collective || !task.as_flows) continue;
       ring_bytes += task.bytes * (cluster.nodes - 1) / cluster.nodes;
     }
     EXPECT_GT(ring_bytes, 0);
-    ring_bytes /= job.alone.job.calibration.nic_efficiency.value;  // on the wire
+    ring_bytes /= job.alone.job.calibration.nic_efficiency.value;  // bytes on the wire
     for (int node = 0; node < cluster.nodes; ++node) {
       const int pod = cluster.place_of(node) / per_pod;
       if (cluster.place_of((node + 1) % cluster.nodes) / per_pod == pod) continue;

@@ -17,7 +17,7 @@ TEST(GroupTiles, LieAsTheKnownGroupDoes) {
 
 TEST(GroupTiles, AreNoneWhereShiftsDoNotCoverTheRanks) {
   EXPECT_TRUE(group_tiles({0, 1}, 5).empty());
-  EXPECT_TRUE(group_tiles({1, 2}, 4).empty());  // {0, 1} and {2, 3} would cover it, shifts of itself do not
+  EXPECT_TRUE(group_tiles({1, 2}, 4).empty());  // {0, 1} and {2, 3} cover it; its shifts do not
   EXPECT_TRUE(group_tiles({0, 3}, 5).empty());
   EXPECT_TRUE(group_tiles({}, 4).empty());
   EXPECT_TRUE(group_tiles({0}, 0).empty());

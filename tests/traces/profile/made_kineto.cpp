@@ -280,7 +280,7 @@ class Writer {
     launch("record_param_comms");
     const bool all_reduce = name == "allreduce";
     const bool message = peer >= 0;
-    const int own = message ? stage() : made_.rank;  // a message names both ends by their place in the group
+    const int own = message ? stage() : made_.rank;  // place in its group of two stages
     const double moved =
         message ? elements * 2 : elements * 2 * (all_reduce ? 2 : 1) * (ranks - 1) / ranks;
     const double begin_us = std::max(network_us_ + 0.9, host_us_ + 3);

@@ -115,7 +115,7 @@ TEST(ProfileTasks, MessagesOfOneKernelGoSideBySideToRanksOfTheirGroup) {
   EXPECT_EQ(all[2].kind, TaskKind::recv);
   EXPECT_EQ(all[2].bytes, 40);
   ASSERT_EQ(made.trace.rank_class.peers.size(), 1u);
-  EXPECT_THAT(made.trace.rank_class.peers[0], ElementsAre(2));  // index 1 in the group of ranks 0 and 2
+  EXPECT_THAT(made.trace.rank_class.peers[0], ElementsAre(2));  // the other of ranks 0 and 2
   both.beside[0].peer = 2;
   EXPECT_THAT(error_of([&] { tasks(profile); }), HasSubstr("rank 2 of process group '7'"));
   both.beside[0].peer = -1;  // if the other end is unknown, the measured time counts
