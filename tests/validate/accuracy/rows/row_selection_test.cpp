@@ -65,7 +65,8 @@ TEST(RowSelection, AFileThatIsNamedForBothIsFittedOnAndListedOnce) {
   const std::vector<File> calibrate_on = {file_of("a", 3), file_of("a", 3)};
   EXPECT_EQ(selected(files, {.calibrate_on = calibrate_on}),
             "a:2 fit, a:3 fit, b:2 judged, skipped a:4 a:99 b:3 b:99");
-  // Rows of this file that are not fitted on are judged, unless all of its rows are fitted on.
+  // Rows of this file that are not fitted on are judged; with `all` they are selected, but not
+  // judged.
   EXPECT_EQ(selected(files, {.fit_where = filter("n==1"), .calibrate_on = calibrate_on}),
             "a:2 fit, a:3 judged, b:2 judged, skipped a:99 a:4 b:3 b:99");
   EXPECT_EQ(

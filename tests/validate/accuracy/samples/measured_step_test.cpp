@@ -148,7 +148,7 @@ TEST_F(MeasuredStep, WithPowerSgd) {
 
 TEST_F(MeasuredStep, NearlyAllOfItRestsOnMeasurement) {
   const Record record = simulated("none", "auto");
-  // The exception is a part of the bytes of Adam.
+  // Only Adam's bytes do not rest on measurement.
   EXPECT_GT(record.origin[static_cast<int>(Origin::measured)], 0.85);
   EXPECT_LT(record.origin[static_cast<int>(Origin::assumed)], 1e-9);
 }
