@@ -91,7 +91,7 @@ class ImportFolder : public testing::Test {
     fs::create_directories((folder_ / name).parent_path());
     std::ofstream(path(name)) << text;
   }
-  // The message of the refusal, without the file's folder.
+  // Returns the message of the refusal, without the file's folder.
   std::string refusal(const std::string& name, const std::string& text,
                       const Overrides& set = {{"cluster.node", "dgx-h100"}},
                       const std::string& kind = "") const {
@@ -285,7 +285,7 @@ TEST_F(ImportFolder, ReadsTheFilesThatAFileExtends) {
                        .kind = "",
                        .set = {{"cluster.node", "mi355x"}, {"cluster.nodes", "1"}}})
           .text;
-  EXPECT_THAT(text, testing::HasSubstr("micro: 1"));  // stated in this file
+  EXPECT_THAT(text, testing::HasSubstr("micro: 1"));     // stated in this file
   EXPECT_THAT(text, testing::HasSubstr("global: 128"));  // stated in the other file
 }
 

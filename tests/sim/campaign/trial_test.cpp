@@ -155,7 +155,7 @@ TEST_P(Rules, ABadCopyCostsItsLoadAndTheOneBeforeCounts) {
   CampaignInputs inputs = with_storage(160);
   inputs.failures = {traced(FailureKind::corrupt_snapshot, {60}),
                      traced(FailureKind::process, {62})};
-  // 62-67 detection, 30 + 20 + 20 for restart and two loads to 137, 2 3 to 157.
+  // Detection takes 62-67, restart and two loads 30 + 20 + 20 to 137; iterations 2 3 run to 157.
   const TrialResult result = run_trial(inputs, 0, GetParam());
   expect_account(result, {4, 157, 4, 8 + 30, 5, 70, 0, 0});
   EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{1, 0}));

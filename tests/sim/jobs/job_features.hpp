@@ -17,7 +17,7 @@ namespace windtunnel {
 
 struct JobFeature {
   std::string name;
-  Overrides keys;  // keys that switch the feature on
+  Overrides keys;               // keys that switch the feature on
   std::vector<std::string> no;  // keys of the base job that it removes
 };
 
@@ -45,9 +45,9 @@ enum class Together {
 
 struct Combination {
   Together together = Together::works;
-  std::set<std::string> keys;  // keys that two features set differently
-  const Conflict* row = nullptr;  // the row that refuses it; null: another check does
-  std::string why;  // the refusal, without its place
+  std::set<std::string> keys;       // keys that two features set differently
+  const Conflict* row = nullptr;    // the row that refuses it; null: another check does
+  std::string why;                  // the refusal, without its place
   std::vector<std::string> broken;  // broken invariants of the results
 };
 

@@ -25,7 +25,7 @@ namespace windtunnel {
 namespace {
 
 constexpr int kJobs = 5000;
-constexpr int kBlocks = 50;  // blocks run in parallel
+constexpr int kBlocks = 50;         // blocks run in parallel
 constexpr double kLongest_s = 20;   // of CPU time
 constexpr int kSearchedEvery = 10;  // every tenth job is also varied by a search
 

@@ -358,8 +358,8 @@ double bytes_of_tasks(const Plan& plan, int rank_class, std::string_view begin) 
 }
 
 // Gradients that are reduced during the next step leave then, layer by layer, and the new weights
-// come back before the layer that uses them. As many bytes move as if they left after the backward
-// pass.
+// come back before the layer that uses them. This moves as many bytes as if they left after the
+// backward pass.
 TEST(OffloadJobs, GradientsThatArriveInTheNextStepLeaveThen) {
   for (const GradientOverlap overlap : {GradientOverlap::dear, GradientOverlap::priority}) {
     Job job = small_job(1, 1, 4);

@@ -56,7 +56,7 @@ TEST(Optimise, EstimatesAreOfTheScenarioThatTheyAreNamedBy) {
   }
 }
 
-// The search rejects a schedule by this bound, without making its Plan.
+// The search may refuse a schedule by this bound, without making its Plan.
 TEST(Optimise, NoBoundOfAStepIsAboveIt) {
   constexpr std::uint64_t kScenarios = 600;
   int bounds = 0;

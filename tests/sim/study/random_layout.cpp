@@ -190,7 +190,7 @@ class Draw {
                    one_of({"ring", "ring", "ulysses"}), pools_ ? placing() : ""});
   }
 
-  // Compresses the data of some axes to few bits.
+  // Makes some axes send their data in few bits.
   std::string compress() {
     std::string text;
     const auto add = [&](std::string_view axis, std::string_view choice) {

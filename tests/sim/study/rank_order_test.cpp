@@ -62,7 +62,7 @@ TEST(RankOrder, IsNothingWithinANode) {
   }
 }
 
-// Replica r of a pipeline of p stages occupies the nodes r p to r p + p - 1.
+// Replica r of a pipeline of p stages is on the nodes r p to r p + p - 1.
 TEST(RankOrder, OfWholeNodesIsAPlacement) {
   for (int i = 0; i < 40; ++i) {
     RandomStream random(2, RandomPurpose::test, i);

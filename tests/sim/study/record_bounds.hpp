@@ -30,7 +30,7 @@ const std::vector<RecordBound>& record_bounds();
 struct RandomJobs {
   const char* name;  // of their files, in front of the number
   int jobs;          // of all blocks
-  int blocks;  // blocks run in parallel
+  int blocks;        // blocks run in parallel
   std::function<std::string(std::uint64_t number)> text;
   std::function<void(const Record& record, const std::string& text)> check;
 };

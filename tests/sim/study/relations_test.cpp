@@ -32,13 +32,13 @@ Record simulated_alone(const Case& the_case) {
 // ---- Relations between two results.
 
 enum class Must {
-  not_slow,  // the step is no slower
-  not_waste,  // goodput is no lower, except by chance over eight trials
-  not_fill,  // the fullest GPU holds no more
+  not_slow,                   // the step is no slower
+  not_waste,                  // goodput is no lower, except by chance over eight trials
+  not_fill,                   // the fullest GPU holds no more
   not_fill_more_than_shards,  // the same, except for a shard beside the gathered whole
-  not_gain,  // the step is no faster: the program decided against this setting
-  be_the_same,  // step and goodput are equal
-  be_identical  // to the last bit, trial by trial
+  not_gain,                   // the step is no faster: the program decided against this setting
+  be_the_same,                // step and goodput are equal
+  be_identical                // to the last bit, trial by trial
 };
 
 struct Relation {

@@ -185,7 +185,7 @@ TEST(Chakra, ExportIsAPlainTraceForOthers) {
   EXPECT_EQ(nodes[7].type(), chakra::COMM_COLL_NODE);
   EXPECT_EQ(attribute(nodes[7], "pg_name"), "1");
   EXPECT_EQ(attribute(nodes[7], "comm_type"), "2");
-  EXPECT_EQ(attribute(nodes[7], "comm_size"), "4");  // 7 bytes over two ranks
+  EXPECT_EQ(attribute(nodes[7], "comm_size"), "4");   // 7 bytes over two ranks
   EXPECT_THAT(nodes[8].ctrl_deps(), ElementsAre(7));  // the stream's order
   for (const chakra::Node& node : nodes) {
     EXPECT_EQ(attribute(node, "is_cpu_op"), node.id() > 0 ? "false" : "");

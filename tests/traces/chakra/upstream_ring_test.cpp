@@ -25,8 +25,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kRanks = 8;
-constexpr int kSteps = 28;  // per rank, sends and receives in turn
-constexpr int kReductions = 7;  // one after each of the first seven receives
+constexpr int kSteps = 28;          // per rank, sends and receives in turn
+constexpr int kReductions = 7;      // one after each of the first seven receives
 constexpr int kBytes = 128 * 1024;  // 1 MiB in eight chunks
 constexpr int kMicros = 7;
 constexpr int kUpstreamFile = 29581;  // bytes

@@ -30,8 +30,8 @@ TEST(CapturedSteps, TimeIsOfOneKindAtAnyMoment) {
   const CapturedRank rank = captured_steps(profile_of({
       work(WorkKind::product, 0, 4), work(WorkKind::element_wise, 3, 5),
       work(WorkKind::communication, 2, 8),  // 3 hidden, 3 exposed
-      work(WorkKind::copy, 7, 9),  // 1 s of the exchange's end, then 1 s alone
-      work(WorkKind::norm, 12, 13),  // after 3 s of idle time
+      work(WorkKind::copy, 7, 9),           // 1 s of the exchange's end, then 1 s alone
+      work(WorkKind::norm, 12, 13),         // after 3 s of idle time
   }));
   ASSERT_EQ(rank.steps.size(), 1u);
   EXPECT_FALSE(rank.annotated);
@@ -51,7 +51,7 @@ TEST(CapturedSteps, IdleIsTheHostsWhereItsQueueWasEmpty) {
       work(WorkKind::product, 0, 1, 0),
       work(WorkKind::product, 3, 4, 2.5),  // launched when the GPU was idle
       work(WorkKind::product, 6, 7, 3.5),  // launched long before: it waited for other work
-      work(WorkKind::product, 9, 10),  // launch time unknown
+      work(WorkKind::product, 9, 10),      // launch time unknown
   }));
   EXPECT_DOUBLE_EQ(rank.steps[0].idle_s, 6);
   EXPECT_DOUBLE_EQ(rank.steps[0].host_bound_s, 2);

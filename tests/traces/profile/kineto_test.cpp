@@ -123,7 +123,7 @@ TEST(Kineto, MessagesOfOneKernelAreThoseThatTheHostAskedFor) {
   EXPECT_EQ(call(1).beside[0].kind, CallKind::receive);
   EXPECT_EQ(call(1).beside[0].peer, 0);
   EXPECT_EQ(call(1).beside[0].bytes, 16);
-  EXPECT_EQ(profile.work[2].call, -1);  // the host called nothing for it
+  EXPECT_EQ(profile.work[2].call, -1);         // the host called nothing for it
   EXPECT_EQ(call(3).kind, CallKind::receive);  // called in the microsecond of its launch
 }
 

@@ -109,7 +109,7 @@ TEST(ProfileReader, RanksStandInNames) {
   EXPECT_EQ(rank_of("run.rank12"), 12);
   EXPECT_EQ(rank_of("rank-3.pt.trace"), 3);
   EXPECT_EQ(rank_of("trace.4"), 4);
-  EXPECT_EQ(rank_of("frank.3"), 3);  // letters before "rank" do not matter
+  EXPECT_EQ(rank_of("frank.3"), 3);            // letters before "rank" do not matter
   EXPECT_EQ(rank_of("run.2024.12.h100"), -1);  // these numbers are no ranks
   EXPECT_EQ(rank_of("run.2024.3"), 3);
   EXPECT_EQ(rank_of("node2.rank_5.2024"), 5);

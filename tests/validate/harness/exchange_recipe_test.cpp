@@ -94,7 +94,7 @@ Exchange exchange_of(const CompressorChoice& choice, Collectives& collectives) {
 
 struct Difference {
   std::vector<std::string> extra = {};  // kernels that are in no recipe
-  double kernel_tolerance = 1e-9;  // relative, of bytes
+  double kernel_tolerance = 1e-9;       // relative, of bytes
   double bytes_tolerance = 1e-9;
 };
 

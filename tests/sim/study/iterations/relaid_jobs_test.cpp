@@ -163,7 +163,8 @@ TEST(RelaidJobs, CampaignGoesOnInAnotherLayout) {
   EXPECT_GT(goes_on.goodput.mean, waits.goodput.mean);
 }
 
-// 72 replicas, not a power of two times the job's number, process the same batch on 9 of 12 nodes.
+// 72 replicas, which are not a power of two times the job's number, share the same batch on 9 of 12
+// nodes.
 TEST(RelaidJobs, AnyHasEveryNumberOfReplicasThatDividesTheBatch) {
   const Job job = parse_case(scenario("llama2-7b", "nodes: 12, node: dgx-h100",
                                       "tp: 1, dp: 96, sharding: zero3",

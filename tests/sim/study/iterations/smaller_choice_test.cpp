@@ -78,7 +78,7 @@ TEST(SmallerChoice, IsTheBestOfAll) {
     const std::vector<SmallerChoice> best = best_smaller(setting, own, others);
     ASSERT_EQ(best.size(), most);
     const double trained = trained_while_smaller(setting, best);
-    // The loop enumerates all other choices.
+    // The loop counts through all other choices.
     const int kinds = static_cast<int>(others.size()) + 1;
     for (int number = 0; number < kinds * kinds * kinds; ++number) {
       std::vector<SmallerChoice> choice;

@@ -93,13 +93,14 @@ TEST(SyncWindow, StragglersAreNoPartOfIt) {
   for (std::uint64_t seed = 1; seed < 6; ++seed) {
     job.cluster.jitter.seed = seed;
     const SyncSeconds simulated = measure_sync(job, prepared, run_draws(job, prepared)).front();
-    // Stragglers slow the exchange's kernels, a fifth of its time, by less than a factor of two.
+    // Stragglers slow the exchange's kernels by less than a factor of two; these are a fifth of its
+    // time.
     EXPECT_GE(simulated.exposed_s, simulated.exchange_s * (1 - 1e-9)) << seed;
     EXPECT_LT(simulated.exposed_s, simulated.exchange_s * 1.3) << seed;
   }
 }
 
-// Islands of one replica shard nothing.
+// Islands of one replica have nothing to shard.
 TEST(SyncWindow, LayersGoAsTheyWouldWithoutSharding) {
   Job job = small_job(1, 1, 8);
   job.layout.sync_groups = {8};

@@ -106,7 +106,7 @@ TEST(PlanBasis, LayersThatHardlyDivideMayLackSome) {
   const std::vector<Overrides> splits = layer_splits(basis, {.nodes = 32, .batch = 512});
   ASSERT_EQ(splits.size(), 3U);
   EXPECT_EQ(splits[2][2].second, "-1");  // 128 / pp
-  basis.model.layers = 61;  // DeepSeek-V3's, split as 64
+  basis.model.layers = 61;               // DeepSeek-V3's, split as 64
   const std::vector<Overrides> of_prime = layer_splits(basis, {.nodes = 32, .batch = 512});
   ASSERT_EQ(of_prime.size(), 4U);
   EXPECT_EQ(of_prime[3][2].second + of_prime[3][3].second, "-1-2");

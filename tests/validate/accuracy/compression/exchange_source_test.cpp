@@ -54,7 +54,7 @@ TEST(ExchangeSource, AnEntryIsAllThatASourceNeeds) {
   const CompressionValidation validation =
       validate_compression({{runs}, {}}, {.sources = &sources});
   const ValidationReport& report = validation.report;
-  EXPECT_EQ(report.rows.size(), 2U);  // those on 32 GPUs
+  EXPECT_EQ(report.rows.size(), 2U);    // those on 32 GPUs
   EXPECT_EQ(report.fitted.size(), 6U);  // two models on 4, 8 and 16 GPUs
   for (const ValidationRow& row : report.rows) {
     EXPECT_EQ(row.family, "mine, WFBP");

@@ -55,8 +55,8 @@ TEST(ValidationReport, RankCorrelationCountsTies) {
   ValidationReport report;
   report.rows = {row("a", 1, 1), row("a", 1, 2), row("a", 2, 2), row("a", 3, 1)};
   summarise_families(report, {});
-  // Of 6 pairs, 1 is tied in the measured and 2 in the predicted values; 1 is concordant and 2 are
-  // discordant.
+  // There are 6 pairs: 1 is tied in the measured and 2 in the predicted values; 1 is concordant and
+  // 2 are discordant.
   EXPECT_NEAR(*report.families[0].kendall_tau, -1 / std::sqrt(5.0 * 4.0), 1e-12);
 }
 

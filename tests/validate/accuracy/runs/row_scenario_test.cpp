@@ -120,8 +120,7 @@ TEST(RowScenario, StatesAllThatIsTrained) {
   EXPECT_EQ(stated(frozen), frozen);
   Training adapters;
   adapters.adapter = {.kind = AdapterKind::dora, .rank = 8, .keys = false, .up = false};
-  adapters.adapter.dropout = adapters.adapter.per_product =
-      true;  // default of the row's software
+  adapters.adapter.dropout = adapters.adapter.per_product = true;  // default of the row's software
   EXPECT_EQ(stated(adapters), adapters);
   adapters.adapter = {
       .kind = AdapterKind::lora_fa, .rank = 4, .projection = false, .per_product = true};

@@ -10,7 +10,7 @@ namespace {
 
 struct Machine {
   MachineKind kind = MachineKind::host;
-  double start_s = 0;  // per kernel
+  double start_s = 0;          // per kernel
   double message_start_s = 0;  // per message
   // Bytes that a cache level holds, and its bandwidth in bytes per second.
   std::vector<std::pair<double, double>> levels;

@@ -21,7 +21,7 @@ namespace windtunnel {
 struct DrillPace {
   double gpu_s = 0.03;      // between host and GPU
   double network_s = 0.04;  // per NIC
-  double disk_s = 0.05;  // per node
+  double disk_s = 0.05;     // per node
   double storage_s = 0.08;  // all nodes share it
   double storage_latency_s = 0.005;
 };
@@ -37,14 +37,14 @@ inline bool in_host_memory(const SnapshotTier& tier) {
 
 struct Drill {
   int nodes = 1;
-  std::size_t state_bytes = 0;  // per node
+  std::size_t state_bytes = 0;      // per node
   std::vector<SnapshotTier> tiers;  // all by iterations
   std::int64_t iterations = 0;      // before the failure
   DrillPace pace;
   std::vector<int> lost_nodes;  // trainer, keeper and disks are lost
   std::vector<int> lost_trainers;
   std::vector<int> lost_keepers;  // their trainers are lost, too
-  int flipped_tier = kNoTier;  // a byte of a node's copy in memory flips
+  int flipped_tier = kNoTier;     // a byte of a node's copy in memory flips
   int flipped_node = -1;
   // The failure strikes during this tier's last snapshot, when this many nodes have written theirs.
   // This applies only if a snapshot is due after the last iteration.
@@ -69,8 +69,8 @@ LoadTime load_time(const Drill& drill, const SnapshotTier& tier);
 struct DrillOutcome {
   int tier = kNoTier;  // the tier that was restored from, if any
   std::int64_t iteration = 0;
-  bool intact = true;  // every byte of every node is as training makes it
-  double restore_s = 0;  // from the restart until every node has its state
+  bool intact = true;      // every byte of every node is as training makes it
+  double restore_s = 0;    // from the restart until every node has its state
   int refused_copies = 0;  // by a full disk; measured only
 };
 

@@ -19,10 +19,10 @@ std::size_t rounded_up(std::size_t value, std::size_t unit) {
 struct Messages {
   QuantisedForm form;
   std::size_t elements = 0;  // of the buffer
-  std::size_t part = 0;  // elements per rank
-  std::size_t codes = 0;  // bytes of codes
-  std::size_t scales = 0;  // bytes of scales
-  std::size_t size = 0;  // bytes of a message
+  std::size_t part = 0;      // elements per rank
+  std::size_t codes = 0;     // bytes of codes
+  std::size_t scales = 0;    // bytes of scales
+  std::size_t size = 0;      // bytes of a message
 
   Messages(QuantisedForm made_as, std::size_t all_elements, int ranks)
       : form(made_as), elements(all_elements) {

@@ -1,4 +1,4 @@
-// Functions observe the processes of an execution from outside: their ports and networks.
+// These functions show the processes of an execution from outside: their ports and networks.
 #pragma once
 
 #include <sys/types.h>
@@ -22,7 +22,7 @@ struct ListeningPort {
 // Returns the ports in the process's network that the process holds open.
 std::set<ListeningPort> ports_of(pid_t process);
 std::size_t threads_of(pid_t process);
-std::set<ino_t> networks_in_use();  // by all processes of this machine
+std::set<ino_t> networks_in_use();       // by all processes of this machine
 std::set<ino_t> listening_in_network();  // inodes in this process's network
 
 // Keeps the network of a process: meanwhile the kernel gives its inode to no other network, and
@@ -52,7 +52,7 @@ class Runner {
   pid_t process() const { return process_; }
   std::vector<pid_t> ranks(std::size_t count) const;  // waits for so many; in order of creation
   bool has_spoken() const;                            // it has ended, or is about to
-  std::string said();  // its message; waits for its end
+  std::string said();                                 // its message; waits for its end
  private:
   pid_t process_ = 0;
   int pipe_ = -1;
