@@ -1,5 +1,5 @@
-// What the configurations of training programs become: each file of files/ by the row of
-// expected.yaml, refusals with their places, and damaged files.
+// Configurations of training programs are imported: each file of files/ must give its row of
+// expected.yaml, refusals name their places, and damaged files are refused.
 #include "scenarios/language/imports/import.hpp"
 
 #include <fmt/format.h>

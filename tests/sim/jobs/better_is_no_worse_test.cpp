@@ -309,8 +309,8 @@ double sampled(const Figures& base, const Figures& other) {
 }
 
 // Returns what zero2 may need more than zero1: its shard of the gradients, and the bytes by which
-// whole gradients exceed what zero1 keeps of them. The rank with the most counts, including the
-// allocator's overhead.
+// whole gradients exceed what zero1 keeps of them. The rank with the largest amount counts,
+// including the allocator's overhead.
 double most_beside_whole_gradients(const Job& job, const Figures& figures) {
   const double larger = whole_gradient_bytes_per_parameter(job) - gradient_bytes_per_parameter(job);
   const double whole = std::max(0.0, larger) * gathered_parameters(job);

@@ -100,8 +100,8 @@ TEST(IslandJobs, ExpertsOfAnIslandComeFromItsCopies) {
   EXPECT_GT(dense.goodput.mean, 0.3);
 }
 
-// With four islands of two modules, each in two variants, a failed island finds both of its modules
-// on others.
+// Each half of the model has two modules, which four islands share, so a failed island finds both
+// of its modules on others.
 TEST(IslandJobs, ModulesOfPathsComeFromOtherIslands) {
   const CampaignReport report =
       *run(job_of(4, "every: 100 steps, paths: [2, 2]", kCampaign)).campaign;

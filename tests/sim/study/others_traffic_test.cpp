@@ -76,8 +76,8 @@ TEST(OthersTraffic, DrawsAreTheSameAgainAndFoldedOrNot) {
   EXPECT_NE(step_s(other), first_s);
 }
 
-// The uplinks have 0.45 of the NICs' bandwidth, and the measured bus bandwidth is three tenths, so
-// that flows must not be faster than that.
+// The measured bus bandwidth is three tenths of the NICs', and uplinks have 0.45 of it. Flows must
+// take as long as the closed form.
 TEST(OthersTraffic, AMeasuredBusTakesTheSameAsFlowsAndInClosedForm) {
   const std::string measured =
       "measured: {all_reduce: 60 GB/s, reduce_scatter: 60 GB/s, "

@@ -193,8 +193,8 @@ TEST(StragglerStep, AnIslandThatItsCodeDoesNotHelpIsLeftOut) {
   EXPECT_LT(step_s(2, 0, SyncPattern::none), 0.95 * step_s(2, 0, kAll));
 }
 
-// Islands wait at exchanges for the sum of their steps; in each step an island waits only for its
-// own slowest GPU.
+// At an exchange islands wait for the slowest sum of steps; within a step an island waits only for
+// its own slowest GPU.
 TEST(StragglerStep, IslandsDriftApart) {
   Job job = small_job(1, 1, 16);
   job.communication.fidelity = Fidelity::closed;

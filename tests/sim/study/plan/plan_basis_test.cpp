@@ -44,7 +44,8 @@ TEST(PlanBasis, APartOfARackHasItsOwnGpus) {
   EXPECT_EQ(plan_basis(part).node.gpus, 64);
 }
 
-// The default precision is one that the GPU has in its matrix units, and so is the advised option.
+// The default precision is one that the GPU multiplies in, and the advised option is another one
+// that it has.
 TEST(PlanBasis, ThePrecisionIsOneOfTheGpu) {
   struct Taken {
     const char* node;

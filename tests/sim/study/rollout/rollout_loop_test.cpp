@@ -39,8 +39,7 @@ double near(double value) {
   return 1e-6 * value;
 }
 
-// All lengths are equal and the phases share no links: the period is a sum or maximum of the three
-// phases.
+// If all lengths are equal, the period is a sum or a maximum of the three phases.
 TEST(RolloutLoop, ThePeriodIsTheClosedForm) {
   for (int seed = 0; seed < 60; ++seed) {
     RandomStream random(seed, RandomPurpose::test, 31);
