@@ -76,8 +76,8 @@ TEST(OthersTraffic, DrawsAreTheSameAgainAndFoldedOrNot) {
   EXPECT_NE(step_s(other), first_s);
 }
 
-// The measured bus bandwidth is three tenths of the NICs', and uplinks have 0.45 of it. Flows must
-// take as long as the closed form.
+// Uplinks alone would allow 0.45 of the NICs' bandwidth. The measured bus allows three tenths, in
+// closed form and as flows.
 TEST(OthersTraffic, AMeasuredBusTakesTheSameAsFlowsAndInClosedForm) {
   const std::string measured =
       "measured: {all_reduce: 60 GB/s, reduce_scatter: 60 GB/s, "
