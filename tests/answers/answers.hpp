@@ -11,8 +11,9 @@
 
 namespace windtunnel {
 
-// Keys and values in the order in which the program gives them, each on one line. A key may stand
-// more than once, such as the one of a test's messages; its values are then compared as a set.
+// Holds keys and values in the order in which the program gives them, one on each line. A key may
+// occur more than once, for example for the messages of a test; its values are then compared as a
+// set.
 using AnswerLines = std::vector<std::pair<std::string, std::string>>;
 using Answers = std::map<std::string, AnswerLines>;  // by the name of the case
 
@@ -41,7 +42,7 @@ std::vector<Question> scenario_questions(const std::string& root);
 std::vector<Question> job_questions(int jobs);
 std::vector<Question> campaign_questions(const std::string& root);
 
-// What built programs answer. `bin`: their folder.
+// Returns what built programs answer; `bin` is their folder.
 struct Built {
   std::string root;  // of the project's files
   std::string bin;

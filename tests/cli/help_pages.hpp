@@ -1,4 +1,4 @@
-// What --help says of every command that is built, however deep it stands.
+// Collects what --help prints for every built command and its subcommands.
 #pragma once
 
 #include <map>

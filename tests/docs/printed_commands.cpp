@@ -17,7 +17,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// A command of the page, and the lines of its output.
+// Holds a command of the page and the lines of its output.
 struct Place {
   PrintedCommand command;
   std::size_t begin = 0, end = 0;  // of the output

@@ -98,7 +98,7 @@ bool is_not_run(const NotRun& each, const std::string& page, const std::string& 
 
 class NamedCommands : public testing::TestWithParam<std::string> {};
 
-// One after the other, as one may rest on what another has written.
+// Commands of a page run one after the other, as one may read what another has written.
 TEST_P(NamedCommands, Succeed) {
   const PageReader reader = reader_of(GetParam() + "-named");
   const std::string page = text_of(kRoot / GetParam());
@@ -115,7 +115,7 @@ TEST_P(NamedCommands, Succeed) {
 
 INSTANTIATE_TEST_SUITE_P(Pages, NamedCommands, testing::ValuesIn(pages(named_commands)), test_name);
 
-// `./dev validation` makes them again.
+// `./dev validation` writes these pages again.
 TEST(ValidationPages, AreWhatTheirCommandsWrite) {
   const PageReader reader = reader_of("validation-pages");
   const bool update = std::getenv("WINDTUNNEL_UPDATE_GOLDEN") != nullptr;
@@ -149,7 +149,7 @@ TEST(Readme, ItsRowsOfErrorsAreThoseOfTheValidation) {
   EXPECT_GE(rows, 6);  // including the table's head
 }
 
-// `./dev pictures` makes them again.
+// `./dev pictures` makes these pictures again.
 TEST(Pictures, AreThereSmallAndShown) {
   std::string pages;
   for (const std::string& page : pages_of(kRoot)) pages += text_of(kRoot / page);

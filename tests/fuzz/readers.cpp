@@ -271,7 +271,7 @@ void read_sweep_part(const std::string& bytes) {
   merge_lines(file.folder(), head, 2);
 }
 
-// One rank of each class suffices, with the table of all ranks.
+// One rank of each class is enough, with the table of all ranks.
 std::vector<std::string> chakra_bytes(const Plan& plan) {
   const ChakraExport traces(plan, ChakraRanks::one_per_class);
   std::vector<std::string> bytes;

@@ -14,7 +14,7 @@ struct Reader {
   // InternalError where what it read does not survive being written and read again.
   void (*read)(const std::string& bytes);
   std::vector<std::string_view> files = {};  // in the project, besides those in corpus/
-  bool whole = false;  // a truncated file must never pass for a complete one
+  bool whole = false;                        // a truncated file must never pass for a complete one
 };
 
 const std::vector<Reader>& readers();

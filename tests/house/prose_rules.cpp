@@ -82,7 +82,7 @@ std::string_view trimmed_left(std::string_view line) {
   return line.substr(std::min(line.find_first_not_of(' '), line.size()));
 }
 
-// Whether the comment addresses a tool and no reader.
+// Returns whether the comment addresses a tool and no reader.
 bool is_directive(std::string_view text) {
   constexpr auto kDirectives = std::to_array<std::string_view>(
       {"NOLINT", "clang-format", "eslint", "!", "noqa", "type:", "----", "=="});

@@ -14,7 +14,7 @@ namespace {
 struct Errors {
   std::vector<double> relative;
   std::vector<double> baseline;  // the better of the two global laws, the same for all rows
-  double inside = 0;  // share of rows in the 90 % interval
+  double inside = 0;             // share of rows in the 90 % interval
   double median() const {
     std::vector<double> sorted = relative;
     std::ranges::sort(sorted);

@@ -216,7 +216,7 @@ TEST(CommunicationHeadlines, HidingBytesUnderTheForwardPassGivesAQuarterAtMost) 
   EXPECT_NEAR(best(1), 1.5, 0.001);
 }
 
-// The gain of DeAR with its best bucket size over the baseline with its usual 64 MB.
+// Returns the gain of DeAR with its best bucket size over the baseline with its usual 64 MB.
 double dear_gain(const Overrides& keys) {
   const auto seconds = [&](const std::string& overlap, const std::string& bucket) {
     const Overrides own = {{"communication.overlap", overlap}, {"communication.bucket", bucket}};
@@ -332,8 +332,8 @@ TEST(CommunicationHeadlines, LGreco) {
   }
 }
 
-// Published words per second of AdamW without local steps on 8, 16 and 128 GPUs: 18,444, 3,488 and
-// 22,810.
+// Published words per second of AdamW without local steps on 8, 16 and 128 GPUs are 18,444, 3,488
+// and 22,810.
 TEST(CommunicationHeadlines, WithoutCo2) {
   const auto words = [](int nodes, double gigabits) {
     const Overrides keys = {{"cluster.nodes", std::to_string(nodes)},

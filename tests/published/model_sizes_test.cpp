@@ -11,7 +11,7 @@ namespace {
 
 struct PublishedSize {
   const char* name;
-  double billions;  // sum over the checkpoint, or the paper's figure
+  double billions;    // sum over the checkpoint, or the paper's figure
   double active = 0;  // billions active per token, with its embedding row; 0: dense
   double tolerance = 0.01;
   double active_tolerance = 0.01;
@@ -174,7 +174,7 @@ const PublishedSize kSizes[] = {
     {"qwen3.5-397b-a17b", 397, 17, 0.005, 0.025},
     {"deepseek-v3.2", 671.026 + 0.852, 37, 0.005, 0.04},  // those of V3 and of the indexers
     {"glm-5", 744, 40 + 1.9, 0.005},                      // 40 without embedding and head
-    {"kimi-linear-48b-a3b", 49.12, 3 + 0.48, 0.005},  // 48 and 3 in its name
+    {"kimi-linear-48b-a3b", 49.12, 3 + 0.48, 0.005},      // 48 and 3 in its name
     {"minimax-text-01", 456, 45.9 + 2.46, 0.005},         // 45.9 without embedding and head
     {"minimax-m2", 228.7, 10 + 1.03, 0.005},
     {"nemotron4-15b", 15.6},

@@ -64,7 +64,7 @@ bool fits(const Gpt& of) {
   return fits(gpt_case(of));
 }
 
-// The size in billions of parameters.
+// Returns the size in billions of parameters.
 double largest_model(Gpt of) {
   int low = 0;
   int high = 256;

@@ -34,7 +34,7 @@ std::string word(const DocumentNode& node, std::string_view key) {
   return value == nullptr ? "" : value->text;
 }
 
-// Parses the whole text as a number above zero.
+// Reads the whole text as a number above zero.
 template <class Number>
 Number positive(const std::string& text) {
   Number number = 0;

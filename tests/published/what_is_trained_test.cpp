@@ -102,7 +102,7 @@ TEST(WhatIsTrained, QwenFineTuning) {
   const std::vector<FineTuning> runs = fine_tuning();
   ASSERT_EQ(runs.size(), 42U);
   const auto lora = [](const FineTuning& run) { return !is_quantised(run); };
-  // GPTQ dequantises with other kernels, which dominate for short sequences.
+  // GPTQ dequantises with other kernels, which take most of the time for short sequences.
   const auto long_ones = [](const FineTuning& run) {
     return is_quantised(run) && run.sequence >= 4096;
   };

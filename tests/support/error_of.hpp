@@ -1,4 +1,4 @@
-// The message of the Error that a call throws.
+// Returns the message of the Error that a call throws.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ inline std::string error_of(const std::function<void()>& call, ExitCode code = E
   return "no error";
 }
 
-// Whether the call throws an Error whose message contains `why`.
+// Returns whether the call throws an Error whose message contains `why`.
 inline ::testing::AssertionResult fails(const std::function<void()>& call, const std::string& why,
                                         ExitCode code = ExitCode::usage) {
   const std::string error = error_of(call, code);

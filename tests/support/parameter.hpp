@@ -1,4 +1,4 @@
-// A number of a cost model for tests: exact, with a stated origin.
+// Makes a number of a cost model for tests: exact, with a stated origin.
 #pragma once
 
 #include "models/base/origin.hpp"

@@ -1,4 +1,4 @@
-// Schedules of every kind with random sizes and uneven costs, for tests.
+// Draws schedules of every kind with random sizes and uneven costs, for tests.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 namespace windtunnel {
 
 struct ScheduleSample {
-  Schedule schedule;  // of one iteration; an asynchronous one contains all its micro-batches
+  Schedule schedule;  // one iteration; an asynchronous one contains all its micro-batches
   std::vector<StageCost> costs;
   double message_s = 0;
 
@@ -41,8 +41,8 @@ struct ScheduleSample {
         return 0;
     }
   }
-  // The stage from which the action takes its input (step -1), or to which its result goes (+1);
-  // -1: none.
+  // Returns the stage from which the action takes its input (step -1), or to which its result goes
+  // (+1); -1 if there is none.
   int other_stage(const Action& action, int step) const {
     const bool forward = action.kind == ActionKind::forward;
     const bool gradient =
@@ -54,7 +54,7 @@ struct ScheduleSample {
   }
 };
 
-// Nothing if the theory does not allow the numbers.
+// Returns nothing if the theory does not allow the numbers.
 inline std::optional<ScheduleSample> random_schedule(const ScheduleKind& kind,
                                                      RandomStream& random) {
   const auto below = [&](int bound) { return static_cast<int>(random.below(bound)); };

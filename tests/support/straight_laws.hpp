@@ -1,4 +1,4 @@
-// Laws of kernels with linear times, so that the time of several calls follows from the number of
+// These kernel laws have linear times, so that the time of several calls follows from the number of
 // calls and the total bytes.
 #pragma once
 

@@ -10,8 +10,8 @@
 
 namespace windtunnel {
 
-// The letters and digits of the text, with '_' for everything between them, because GoogleTest
-// accepts no other characters in a name.
+// Returns the letters and digits of the text, with '_' for everything between them, because
+// GoogleTest accepts no other characters in a name.
 inline std::string word_of(std::string_view text) {
   std::string word;
   for (const unsigned char c : text) {
@@ -25,7 +25,8 @@ inline std::string word_of(std::string_view text) {
   return word;
 }
 
-// The last argument of INSTANTIATE_TEST_SUITE_P: names each test by the `text` of its parameter.
+// Returns the last argument of INSTANTIATE_TEST_SUITE_P, which names each test by the `text` of its
+// parameter.
 template <class Text>
 auto named(Text text) {
   return [text](const auto& info) { return word_of(text(info.param)); };

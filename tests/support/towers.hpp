@@ -1,4 +1,5 @@
-// A small tower before the small model of small_job.hpp: 64 patches of 48 numbers, 16 places.
+// Puts a small tower before the model of small_job.hpp: 64 patches of 48 numbers, 16 output
+// positions.
 #pragma once
 
 #include <memory>

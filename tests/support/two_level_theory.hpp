@@ -9,8 +9,8 @@
 
 namespace windtunnel {
 
-// Two levels: a near copy after every interval, and a far copy instead of every n-th near one.
-// Failures covered by a near copy come every near_mtbf_s, those that need a far one every
+// There are two levels: a near copy after every interval, and a far copy instead of every n-th near
+// one. Failures covered by a near copy come every near_mtbf_s, those that need a far one every
 // far_mtbf_s.
 struct TwoLevels {
   double near_save_s = 0;
@@ -30,17 +30,17 @@ struct TwoLevelIntervals {
 // segment with a near copy ends, leave_row() how several do, and period_s() solves for the whole
 // period.
 
-// How a segment with an existing near copy ends.
+// Describes how a segment with an existing near copy ends.
 struct Leave {
   double fails = 0;   // probability of a far failure
   double time_s = 0;  // mean time until either end
 };
 
-// A segment of length L is passed in one go with probability s = exp(-l L), and a try takes (1 - s)
-// / l on average. A near failure goes back to the start of its segment after a near restart.
-// Failures strike it too: with r = exp(-l R_near) it ends well with probability r / (r + (1 - r) b
-// / l), else in a far failure. So a segment is left by completing it or by a far failure, both
-// after any number of near ones: geometric sums.
+// A segment of length L is passed in one go with probability s = exp(-l L), and an attempt takes (1
+// - s) / l on average. A near failure goes back to the start of its segment, after a near restart
+// that may itself fail: with r = exp(-l R_near) it ends well with probability r / (r + (1 - r) b /
+// l), else in a far failure. So a segment ends by completion or by a far failure, each after any
+// number of near ones, which gives geometric sums.
 inline Leave leave_segment(const TwoLevels& levels, double length_s) {
   const double near_rate = 1 / levels.near_mtbf_s;
   const double far_rate = 1 / levels.far_mtbf_s;
@@ -60,7 +60,7 @@ inline Leave leave_segment(const TwoLevels& levels, double length_s) {
   return {far / ends, (breaks / rate + near * near_restart_s) / ends};
 }
 
-// `count` such segments in a row, until all are complete or a far failure ends one.
+// Returns how `count` such segments in a row end: all are complete, or a far failure ends one.
 inline Leave leave_row(const Leave& one, int count) {
   const double passes = std::log1p(-one.fails);
   if (one.fails == 0) return {0, one.time_s * count};
@@ -73,11 +73,12 @@ inline Leave then(const Leave& first, const Leave& next) {
           first.time_s + (1 - first.fails) * next.time_s};
 }
 
-// A far failure goes back to the start of the period. The near copies are gone: until the first
-// segment is complete both kinds are far failures, each costs exp(l R_far) / l - 1 / l, and the
-// segment is passed exp(l R_far) (exp(l L) - 1) / l after the first far restart began to count. The
-// other segments follow as before; Y, from a far failure to the end of the period, solves Y = W + E
-// + (1 - C) Y, C and E being the chance to pass them and the time spent on them.
+// A far failure goes back to the start of the period. The near copies are gone, so until the first
+// segment is complete both kinds act as far failures. Each restart then takes exp(l R_far) / l - 1
+// / l, and the segment is passed exp(l R_far) (exp(l L) - 1) / l after the first far restart. The
+// other segments follow as before. Let C be the chance to pass them, E the time spent on them, and
+// W the time for restart and first segment; the time Y from a far failure to the end of the period
+// solves Y = W + E + (1 - C) Y.
 inline double period_s(const TwoLevels& levels, const TwoLevelIntervals& intervals) {
   const double near_s = intervals.near_s + levels.near_save_s;
   const double far_s = intervals.near_s + levels.far_save_s;
@@ -98,7 +99,7 @@ inline double period_s(const TwoLevels& levels, const TwoLevelIntervals& interva
   return whole.time_s + whole.fails * after_far_failure_s;
 }
 
-// The expected share of useful time, exact for exponential failures of both kinds.
+// Returns the expected share of useful time, which is exact for exponential failures of both kinds.
 inline double two_level_goodput(const TwoLevels& levels, const TwoLevelIntervals& intervals) {
   CHECK(intervals.far_every >= 1, "a far save every {} near ones", intervals.far_every);
   if (intervals.near_s <= 0) return 0;

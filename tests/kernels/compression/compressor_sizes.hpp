@@ -8,7 +8,8 @@
 
 namespace windtunnel {
 
-// They lie on both sides of the boundaries of vectors, blocks and tiles; six more are random.
+// The numbers lie on both sides of the boundaries of vectors, blocks and tiles; six more are
+// random.
 inline std::vector<std::size_t> compressor_sizes(RandomStream& random) {
   std::vector<std::size_t> sizes = {0,   1,   3,   4,    5,    31,   32,   33,   63,   64,  65,
                                     127, 128, 129, 255,  256,  257,  511,  512,  513,  575, 767,

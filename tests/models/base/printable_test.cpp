@@ -34,7 +34,7 @@ TEST(Printable, WhatIsNoUtf8IsWrittenAsItsBytes) {
   EXPECT_EQ(printable("\xff\xc3("), "\\xff\\xc3(");
   EXPECT_EQ(printable("\xc3"), "\\xc3");                             // cut off
   EXPECT_EQ(printable("\xc0\x9b"), "\\xc0\\x9b");                    // ESC in two bytes
-  EXPECT_EQ(printable("\xe0\x80\x9b"), "\\xe0\\x80\\x9b");  // in three bytes
+  EXPECT_EQ(printable("\xe0\x80\x9b"), "\\xe0\\x80\\x9b");           // in three bytes
   EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");           // half a pair of UTF-16
   EXPECT_EQ(printable("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");  // beyond Unicode
 }

@@ -39,7 +39,8 @@ TEST(Units, EveryDimensionIsRead) {
   EXPECT_DOUBLE_EQ(parse_quantity("1 iteration", Dimension::iterations), 1);
 }
 
-// They must be equal to the last bit, because results and the identity of a case depend on them.
+// Equal quantities must be equal to the last bit, because results and the identity of a case depend
+// on them.
 TEST(Units, EqualQuantitiesAreTheSameNumber) {
   const auto same = [](Dimension dimension, std::string_view a, std::string_view b) {
     EXPECT_EQ(parse_quantity(a, dimension), parse_quantity(b, dimension)) << a << " and " << b;

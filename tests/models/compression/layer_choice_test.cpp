@@ -200,7 +200,7 @@ TEST(LayerChoice, MeasuredLayersThatDifferSendSeveralTimesLess) {
   const double own = wire_bytes(make_recipe(choice, tensors, kChoiceGroup, 4), kChoiceGroup);
   RecordProperty("ratio", std::to_string(uniform / own));
   EXPECT_GT(uniform / own, 2.5);
-  // Without the table of errors all sixteen are treated alike.
+  // Without the table of errors all sixteen layers get the same choice.
   choice.errors = nullptr;
   EXPECT_EQ(choose_numbers(with_usual(choice), tensors, 4).layers.size(), 1U);
   EXPECT_LT(uniform / wire_bytes(make_recipe(choice, tensors, kChoiceGroup, 4), kChoiceGroup), 1.1);

@@ -101,7 +101,7 @@ double feedback(const Draw& d) {
   return 3 * d.b * d.elements;
 }
 
-// A pair of value and index: b and 4 bytes.
+// A pair of value and index takes b and 4 bytes.
 double pair_of(const Draw& d) {
   return d.b + 4;
 }

@@ -12,7 +12,7 @@ TEST(SyncRule, AConstantRateGivesOnePeriod) {
   const std::vector<LearningRate> rates = {{0, 0.01}, {1000, 0.01}};
   EXPECT_EQ(quadratic_period_steps(rates, 4, 0.01), 4);   // below the base
   EXPECT_EQ(quadratic_period_steps(rates, 4, 0.05), 25);  // (0.05 / 0.01)^2
-  EXPECT_EQ(quadratic_period_steps(rates, 4, 1), 1000);  // a single exchange, at the end
+  EXPECT_EQ(quadratic_period_steps(rates, 4, 1), 1000);   // a single exchange, at the end
   EXPECT_EQ(quadratic_period_steps(rates, 2000, 1), 1000);
 }
 

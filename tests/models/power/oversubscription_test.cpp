@@ -89,7 +89,7 @@ TEST(Oversubscription, IsMonotone) {
   }
 }
 
-// Turning a power curve into phases preserves its energy.
+// Phases made from a power curve have the same energy.
 TEST(Oversubscription, PhasesKeepTheEnergy) {
   const PowerCurve curve = {{0, 100}, {2, 400}, {3, 50}, {7, 80}};
   double mean_W = 0;

@@ -1,4 +1,4 @@
-// Power figures of an invented machine.
+// Makes power figures of an invented machine.
 #pragma once
 
 #include "models/base/origin.hpp"

@@ -23,7 +23,7 @@ TEST(Galois, IsTheFieldOfRaid6) {
   EXPECT_FALSE(seen[0]);
 }
 
-// Any four of 4 + 2 blocks restore all six.
+// Any four of 4 + 2 blocks give all six.
 TEST(Galois, AnyKOfTheBlocksGiveBackAll) {
   constexpr int kData = 4;
   constexpr int kParity = 2;

@@ -29,7 +29,7 @@ TEST(SnapshotPlace, BytesGoWhereTheRowSays) {
   }
 }
 
-// Users of the table rely on rows without contradictions.
+// Users of the table need rows without contradictions.
 TEST(SnapshotPlace, RowsAgreeWithThemselves) {
   const Cluster cluster;
   for (const PlaceTraits& row : kSnapshotPlaces) {

@@ -28,7 +28,7 @@ TEST(ExpertRouting, StatedImbalanceStands) {
   EXPECT_EQ(expert_load(moe, 1).busiest(), 1);
 }
 
-// Enumerates all choices of groups, and of experts in them with repetition.
+// Lists all choices of groups, and of experts in them with repetition.
 double counted_places(const MixtureOfExperts& moe, int places) {
   const int of_group = moe.experts / moe.groups;
   double met = 0;

@@ -84,7 +84,7 @@ TEST(ValidateSchedule, TakesSplitBackwards) {
   EXPECT_THROW(validate_schedule(schedule), Error);
 }
 
-// Two pipelines over two ranks: stages 0, 1 in one direction and 2, 3 in the other.
+// Two pipelines run over two ranks: stages 0, 1 in one direction and 2, 3 in the other.
 Schedule two_replicas() {
   Schedule schedule;
   schedule.name = "both ways";

@@ -20,8 +20,8 @@ TEST(StageCost, SumsTheParts) {
 }
 
 // The forward pass has 3 s of kernels and 1 s of exchange, the backward pass 9 s and 2 s: each
-// exchange hides behind the other's kernels. Of an exchange of 8 s only the 3 s of the forward
-// pass's kernels are hidden.
+// exchange hides behind the other's kernels. An exchange of 8 s in the backward pass would hide
+// only behind those 3 s.
 TEST(StageCost, PairsHideTheirExchangesBehindEachOther) {
   StageCost cost;
   cost.forward_s = 4;

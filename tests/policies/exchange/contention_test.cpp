@@ -15,7 +15,7 @@ Segments halves() {
   return segments;
 }
 
-// There are two segments of 1 s. Beside a collective, kernels do 1 / 1.5 of their work: they lose
+// There are two segments of 1 s. During a collective kernels do 1 / 1.5 of their work: they lose
 // 0.1 s in 0.3 s and 0.2 s in 0.6 s, and never more than half of their own time.
 TEST(Contention, KernelsLoseWhileCollectivesRunBesideThem) {
   Segments segments = halves();

@@ -16,7 +16,7 @@ namespace {
 constexpr double kParameters = 1e9;
 constexpr double kWeights = 2 * kParameters;  // M: bytes of the weights on a GPU
 
-// A job with dp ranks on nodes of `gpus` GPUs, and with weights and gradients in 16 bits.
+// Returns a job with dp ranks on nodes of `gpus` GPUs, and with weights and gradients in 16 bits.
 Job transfers_job(int dp, int gpus, const Layout& sharding, int tp = 1) {
   Job job;
   job.layout = sharding;
@@ -37,7 +37,7 @@ TransformerSpec small_model_of_experts() {
 
 struct Traffic {
   double between = 0;  // bytes that leave the first node
-  double inside = 0;  // bytes between the first node's GPUs
+  double inside = 0;   // bytes between the first node's GPUs
   double kernels_s = 0;
 };
 

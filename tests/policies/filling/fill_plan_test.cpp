@@ -118,7 +118,7 @@ TEST(FillPlan, WorkThatAStepNeedsRunsToTheLastUnit) {
     EXPECT_DOUBLE_EQ(done.done, 8 * units);
     EXPECT_NEAR(after.seconds, plain.seconds + done.exposed_s, 1e-9 * plain.seconds);
     EXPECT_EQ(done.exposed > 0, units == 20);
-    // The closed form agrees.
+    // The closed form gives the same step.
     EXPECT_NEAR(iteration_step_s(job, prepared), after.seconds, 1e-6 * after.seconds);
   }
 }

@@ -31,7 +31,7 @@ TEST(FillingCost, IsAsStated) {
   EXPECT_EQ(cost.flops, 0);
 }
 
-// Its time is that of the forward pass of the same model on one GPU.
+// The filling takes as long as the forward pass of the same model on one GPU.
 TEST(FillingCost, IsThatOfAForwardPassOnOneGpu) {
   Job one = small_job(1, 1, 1);
   one.batch.global = one.batch.micro = 2;

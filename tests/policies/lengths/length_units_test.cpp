@@ -351,7 +351,7 @@ Job packed_on_pools(PoolAxis axis, LengthPolicy policy) {
   return job;
 }
 
-// The same job, with all nodes like those of one pool.
+// Returns the same job, with all nodes like those of one pool.
 Job with_nodes_of(Job job, std::size_t pool) {
   for (Pool& each : job.cluster.pools) each.node = job.cluster.pools[pool].node;
   const Calibration calibration = job.pool_calibrations[pool];

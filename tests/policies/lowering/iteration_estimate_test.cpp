@@ -351,7 +351,7 @@ TEST(Estimate, EqualsTheEngineUnderEverySchedule) {
   EXPECT_GT(compared, 4 * static_cast<int>(schedule_kinds().size()));
 }
 
-// With messages and collectives as flows, under every schedule, folding merges only ranks that
+// With messages and collectives as flows, under every schedule, folding joins only ranks that
 // behave alike.
 TEST(Estimate, FoldedJobsEqualUnfoldedOnesUnderEverySchedule) {
   int folded_jobs = 0;

@@ -220,7 +220,7 @@ TEST(SnapshotTiers, CodesOverNodesStandWhatTheirParityCovers) {
   EXPECT_FALSE(stands({0, 2, 4}));
   EXPECT_TRUE(stands({0, 2, 5, 6}));
   EXPECT_FALSE(stands({9, 10, 11}));  // two nodes are left over, in the second group
-  tier.code.spread = true;  // groups are nodes 0, 2, 4, ... and 1, 3, 5, ...
+  tier.code.spread = true;            // groups are nodes 0, 2, 4, ... and 1, 3, 5, ...
   EXPECT_TRUE(stands({0, 1, 2, 3}));
   EXPECT_FALSE(stands({0, 2, 4}));
   for (const FailureKind kind : {FailureKind::process, FailureKind::node, FailureKind::planned}) {

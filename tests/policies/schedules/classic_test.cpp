@@ -1,5 +1,5 @@
-// Formulas from the papers on classic and handcrafted zero-bubble schedules (bubbles, activation
-// peaks, crossings), for many p, m and v.
+// Classic and handcrafted zero-bubble schedules follow the formulas of their papers (bubbles,
+// activation peaks, crossings), for many p, m and v.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ struct Times {
   double work_s() const { return forward_s + input_s + weight_s; }
 };
 
-// A formula without message times, for p ranks, m micro-batches and v chunks.
+// A formula ignores message times; it depends on p ranks, m micro-batches and v chunks.
 struct Formula {
   const char* name;
   bool (*holds)(double p, double m, double v, const Times& t);

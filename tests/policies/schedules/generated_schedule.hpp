@@ -17,7 +17,7 @@ namespace windtunnel {
 
 inline constexpr double kTolerance = 1e-8;
 inline constexpr StageCost kSame{1, 0.5, 0.5, 1, 0.5};  // backward as long as forward
-inline constexpr StageCost kUsual{1, 1, 1, 1, 0.5};  // backward twice as long
+inline constexpr StageCost kUsual{1, 1, 1, 1, 0.5};     // backward twice as long
 
 inline double worst(const std::vector<double>& peaks) {
   return *std::ranges::max_element(peaks);
@@ -88,7 +88,7 @@ struct ScheduleSize {
   int microbatches;
 };
 
-// Corner cases, and random sizes between them.
+// Returns corner cases, and random sizes between them.
 inline std::vector<ScheduleSize> schedule_sizes() {
   std::vector<ScheduleSize> sizes = {{1, 1},   {1, 2},    {1, 512},  {2, 1},    {2, 4},   {2, 512},
                                      {3, 5},   {3, 6},    {4, 8},    {8, 1},    {64, 1},  {64, 63},

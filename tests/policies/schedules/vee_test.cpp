@@ -10,7 +10,7 @@
 namespace windtunnel {
 namespace {
 
-const StageCost kEqual{1, 1, 1, 1, 1};  // T_F = T_B = T_W, W keeps whole activations
+const StageCost kEqual{1, 1, 1, 1, 1};         // T_F = T_B = T_W, W keeps whole activations
 const StageCost kUneven{1, 1.3, 0.7, 1, 0.5};  // as in profiles of transformers
 
 // Writes a rank's row as in a compute-only file of torch.distributed.pipelining.

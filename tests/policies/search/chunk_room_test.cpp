@@ -58,8 +58,8 @@ TEST(ChunkRoom, OfALargeGpuHoldsAllAndNothingMoves) {
   EXPECT_NEAR(iteration_step_s(job, prepare_iteration(job)), alone_s, 1e-6 * alone_s);
 }
 
-// All weights and gradients are copied once. Those without room at the turn from the forward to the
-// backward pass are copied once more in each direction.
+// All weights and gradients are copied once. If there is no room at the turn from the forward to
+// the backward pass, they are copied once more in each direction.
 void expect_moves_by_room(int dp, const MixtureOfExperts& experts) {
   double before_bytes = 0;
   double before_s = 0;

@@ -1,5 +1,5 @@
-// What the configurations of training programs become: each file of files/ by the row of
-// expected.yaml, refusals with their places, and damaged files.
+// Configurations of training programs are imported: each file of files/ must give its row of
+// expected.yaml, refusals name their places, and damaged files are refused.
 #include "scenarios/language/imports/import.hpp"
 
 #include <fmt/format.h>
@@ -91,7 +91,7 @@ class ImportFolder : public testing::Test {
     fs::create_directories((folder_ / name).parent_path());
     std::ofstream(path(name)) << text;
   }
-  // The message of the refusal, without the file's folder.
+  // Returns the message of the refusal, without the file's folder.
   std::string refusal(const std::string& name, const std::string& text,
                       const Overrides& set = {{"cluster.node", "dgx-h100"}},
                       const std::string& kind = "") const {
@@ -293,7 +293,7 @@ TEST_F(ImportFolder, ReadsTheFilesThatAFileExtends) {
                        .kind = "",
                        .set = {{"cluster.node", "mi355x"}, {"cluster.nodes", "1"}}})
           .text;
-  EXPECT_THAT(text, testing::HasSubstr("micro: 1"));  // stated in this file
+  EXPECT_THAT(text, testing::HasSubstr("micro: 1"));     // stated in this file
   EXPECT_THAT(text, testing::HasSubstr("global: 128"));  // stated in the other file
 }
 

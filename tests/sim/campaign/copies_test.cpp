@@ -208,8 +208,8 @@ class Follower {
   bool reformed_ = false;
   int out_ = 0;
   int restored_ = 0;
-  int given_ = 0;  // upper bound of nodes that a provider gave
-  int saved_ = 0;  // nodes that left with a notice, after a snapshot for it
+  int given_ = 0;    // upper bound of nodes that a provider gave
+  int saved_ = 0;    // nodes that left with a notice, after a snapshot for it
   int unsaved_ = 0;  // nodes that left without one
   int restored_with_losses_ = 0;
   std::int64_t evicted_ = 0;

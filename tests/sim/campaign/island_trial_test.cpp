@@ -180,9 +180,10 @@ TEST(IslandTrial, ACopyOfAnotherLayoutIsConverted) {
   EXPECT_DOUBLE_EQ(restart_s(again(FailureKind::node, 330, 100)), (15 + 3 + 40) + (15 + 3));
 }
 
-// Four islands have two modules with two variants each; island 1 shares its modules with islands 0
-// and 3. If both train, a failure costs as much as if all islands had equal modules. If one of them
-// is down at the same time, island 1 needs a copy of its own, and there is none.
+// Each half of the model has two modules, and each of four islands trains one of either half;
+// island 1 shares its modules with islands 0 and 3. If both train, a failure costs as much as if
+// all islands had equal modules. If one of them is down at the same time, island 1 needs a copy of
+// its own, and there is none.
 TEST(IslandTrial, ModulesComeFromIslandsThatHaveThem) {
   CampaignInputs inputs = islands_of(4, 252 + 100);
   inputs.failures = {traced(FailureKind::process, {125}, {1})};

@@ -12,8 +12,8 @@ namespace {
 using by_hand::traced;
 using PausesOf = ::testing::TestWithParam<CampaignMode>;
 
-// An evaluation of 7 s follows iterations 10, 20, ..., and logging follows every 42 s of training,
-// that is every 5 iterations.
+// An evaluation of 7 s follows iterations 10, 20, ...; logs follow every 42 s of training, which is
+// rounded to 4 iterations.
 TEST_P(PausesOf, PausesAreLossesOfTheirOwn) {
   CampaignInputs inputs;
   inputs.table.iteration_s = {10};

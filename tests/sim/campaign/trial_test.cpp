@@ -155,7 +155,7 @@ TEST_P(Rules, ABadCopyCostsItsLoadAndTheOneBeforeCounts) {
   CampaignInputs inputs = with_storage(160);
   inputs.failures = {traced(FailureKind::corrupt_snapshot, {60}),
                      traced(FailureKind::process, {62})};
-  // 62-67 detection, 30 + 20 + 20 for restart and two loads to 137, 2 3 to 157.
+  // Detection takes 62-67, restart and two loads 30 + 20 + 20 to 137; iterations 2 3 run to 157.
   const TrialResult result = run_trial(inputs, 0, GetParam());
   expect_account(result, {4, 157, 4, 8 + 30, 5, 70, 0, 0});
   EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{1, 0}));
@@ -213,7 +213,7 @@ TEST_P(Rules, ASlowNodeSlowsUntilItIsReplaced) {
   // saves for 15 s, restarts and loads for 50 s to 130, and runs 5 to 140.
   const TrialResult result = run_trial(inputs, 0, GetParam());
   expect_account(result, {6, 140, 15, 0, 0, 50, 15, 0});
-  EXPECT_DOUBLE_EQ(result.node_down_s, 65);  // the node is out from 80 s to the end, at 145 s at most
+  EXPECT_DOUBLE_EQ(result.node_down_s, 65);  // from 80 s to the end
   EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{0, 0}));
 }
 

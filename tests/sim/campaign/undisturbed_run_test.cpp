@@ -133,7 +133,7 @@ TEST(CampaignReplay, LeapsBetweenSeveralTimedTiers) {
     for (int tier = 0; tier < tiers; ++tier) {
       TierTiming timing;
       timing.tier.kept = 3;
-      // The last, sometimes, by iterations.
+      // The last tier sometimes saves by iterations.
       if (tier == tiers - 1 && random.below(2) == 0) {
         timing.tier.every_iterations = index % 3 == 0 ? 7 : 200 + std::int64_t(random.below(2000));
       } else {

@@ -11,7 +11,7 @@
 namespace windtunnel {
 namespace {
 
-// The bytes that `body` returns in a child.
+// Returns the bytes that `body` writes in a child process.
 std::string bytes_of(const std::function<std::string()>& body) {
   std::string bytes;
   run_in_child(
@@ -61,7 +61,7 @@ TEST(Child, ADeadChildIsAnError) {
   EXPECT_EQ(message_of([]() -> std::string { _exit(3); }), "the simulation ended without a result");
 }
 
-// Small values between large ones, some of them at the edge of what is written at once.
+// Small values stand between large ones, some of which just fill or exceed a buffer.
 TEST(Child, ReturnsValuesOfEverySize) {
   for (const std::size_t size : {0, 1, 65535, 65536, 65537, 200'000}) {
     const std::vector<char> sent(size, 'x');
@@ -103,7 +103,7 @@ TEST(Child, AResultThatIsCutIsAnError) {
             "the simulation was killed by signal 9 (Killed)");
 }
 
-// The child still writes when its reader gives up, and ends all the same.
+// When the reader gives up, the child is still writing; it ends all the same.
 TEST(Child, WhatTheReaderThrowsGoesOn) {
   const auto body = [](PipeWriter& out) { out.put(std::vector<char>(10'000'000, 'x')); };
   const auto read = [](PipeReader& in) {

@@ -1,4 +1,4 @@
-// Hand-written Plans, one per ability, with results worked out by hand.
+// Each hand-written Plan tests one ability against results worked out by hand.
 #include "sim/engine/engine.hpp"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ Plan one_class(std::vector<RankId> members, std::vector<Stream> the_streams,
   return plan;
 }
 
-// Rank 0 sends, rank `to` receives.
+// In this Plan rank 0 sends and rank `to` receives.
 Plan two_classes(std::vector<Stream> first, std::vector<Task> first_tasks,
                  std::vector<Stream> second, std::vector<Task> second_tasks) {
   Plan plan;
@@ -57,8 +57,8 @@ Plan two_classes(std::vector<Stream> first, std::vector<Task> first_tasks,
   return plan;
 }
 
-// Streams share no SMs: what kernels of one take from another is in the seconds of their tasks. The
-// bound adds up kernels stream by stream for that reason.
+// Streams share no SMs: the seconds of tasks include what concurrent kernels take from each other.
+// The bound therefore adds up kernels stream by stream.
 TEST(Engine, KernelsOfTwoStreamsRunBesideEachOther) {
   const Plan plan =
       one_class({0}, streams(2), {compute("F0", 0, 2), compute("F1", 0, 1), compute("G0", 1, 2.5)});
@@ -68,8 +68,8 @@ TEST(Engine, KernelsOfTwoStreamsRunBesideEachOther) {
 }
 
 TEST(Engine, TwoIterationsOverlapAcrossTheirBoundary) {
-  // Stream 0: two iterations of compute, 2 s each; stream 1: a copy of 3 s after the first compute
-  // of each iteration, which ends in the next iteration.
+  // Stream 0 computes in two iterations, 2 s each. On stream 1 a copy of 3 s follows the first
+  // compute of each iteration and ends in the next iteration.
   Plan plan = one_class({0}, streams(2),
                         {compute("F0", 0, 2), compute("D0", 1, 3, {0}), compute("F1", 0, 2),
                          compute("D1", 1, 3, {2})});
@@ -78,15 +78,15 @@ TEST(Engine, TwoIterationsOverlapAcrossTheirBoundary) {
   const Timeline timeline = run(plan, small_cluster(1));
   expect_span(timeline, 0, 1, 2, 5);
   expect_span(timeline, 0, 2, 2, 4);
-  expect_span(timeline, 0, 3, 5, 8);  // ready at 4, its stream is free at 5
+  expect_span(timeline, 0, 3, 5, 8);  // ready at 4, but its stream is busy until 5
   EXPECT_DOUBLE_EQ(timeline.iteration_end_s[0], 5);
   EXPECT_DOUBLE_EQ(timeline.iteration_end_s[1], 8);
   EXPECT_DOUBLE_EQ(timeline.makespan_s, 8);
 }
 
 // A clock between 2^n and 2^(n+1) s that advances by more than its value rounds the advance, and
-// may step past the date that it was to reach; what ends then must be met all the same. The values
-// are hours and decades.
+// may step past the date that it should reach. What ends there must still be processed. Values
+// range from hours to decades.
 TEST(Engine, MeetsEndsThatTheClockSteppedPast) {
   RandomStream random(1, RandomPurpose::test, 0);
   for (const double power : {std::exp2(13), std::exp2(30)}) {
@@ -109,8 +109,9 @@ TEST(Engine, JoinsTheFirstTwoOfThree) {
 }
 
 TEST(Engine, RunsTheMostUrgentReadyTaskFirst) {
-  // On the stream by priority "low" is alone at 0 and runs to 4; "mid" is ready at 1, "high" at 2:
-  // high from 4 to 5, mid from 5 to 7. Equal priorities keep list order: mid before mid2.
+  // On the stream ordered by priority only "low" is ready at 0, and it runs to 4. "mid" is ready at
+  // 1, "high" at 2: high runs from 4 to 5, mid from 5 to 7. Equal priorities keep list order, mid
+  // before mid2.
   Plan plan = one_class(
       {0}, streams(1),
       {compute("t1", 0, 1), compute("t2", 0, 1), compute("low", 1, 4), compute("mid", 1, 2, {0}),
@@ -146,8 +147,9 @@ TEST(Engine, WaitsForNotBefore) {
 }
 
 TEST(Engine, RunsCollectivesOfDifferentGroupsAtTheSameTime) {
-  // Four ranks; groups {0,1}, {2,3} (slot 0, 2 s) and {0,2}, {1,3} (slot 1, 3 s), on two streams.
-  // Rank r reaches slot 0 at r and slot 1 at once: {0,1} starts at 1, {2,3} at 3; slot 1 at 0.
+  // Four ranks form groups {0,1}, {2,3} (slot 0, 2 s) and {0,2}, {1,3} (slot 1, 3 s), on two
+  // streams. Rank r reaches slot 0 at r s and slot 1 at 0 s: {0,1} starts at 1, {2,3} at 3, slot 1
+  // at 0.
   Plan plan;
   plan.ranks = 4;
   plan.groups = {{Category::tp, {0, 1}},
@@ -172,8 +174,9 @@ TEST(Engine, RunsCollectivesOfDifferentGroupsAtTheSameTime) {
 }
 
 TEST(Engine, AsynchronousSendsDoNotWaitForTheReceive) {
-  // 200 bytes over NVLink at 100 B/s after 1 s of plain cost: sent from 0 to 3. The receive is
-  // posted at 5 and ends at once; the second one is posted at 5 and waits for 2 s + 4 s.
+  // A message has 1 s of fixed cost and 200 bytes over NVLink at 100 B/s, so it is sent from 0 to
+  // 3. Its receive is posted at 5 and ends at once; the second one is posted at 5 and waits until 2
+  // s + 4 s.
   Plan plan = two_classes(
       streams(2), {send("s0", 0, 0, 0, 200), compute("c", 1, 4), send("s1", 0, 0, 1, 200, {1})},
       streams(1, 1),
@@ -198,10 +201,10 @@ TEST(Engine, SynchronousSendsStartWhenTheReceiveIsPosted) {
 }
 
 TEST(Engine, CopiesContendForHostMemory) {
-  // Both GPUs of a node copy 60 bytes to the host. Alone PCIe allows 20 B/s; a copy takes host
-  // memory twice (read and write), so two of them share 30 B/s as 7.5 B/s each: 8 s. A third flow
-  // of the first copy, 30 bytes over PCIe only, gets the other 12.5 B/s: 2.4 s, after 1 s of plain
-  // time.
+  // Both GPUs of a node copy 60 bytes to the host. Alone, PCIe allows 20 B/s; a copy uses host
+  // memory twice (read and write), so the two share its 30 B/s as 7.5 B/s each: 8 s. Another flow
+  // of the first copy, 30 bytes over PCIe only, gets the other 12.5 B/s: 2.4 s, after 1 s of fixed
+  // cost.
   Plan plan;
   plan.ranks = 2;
   for (RankId r = 0; r < 2; ++r) {
@@ -217,8 +220,9 @@ TEST(Engine, CopiesContendForHostMemory) {
 }
 
 TEST(Engine, ClassesWithMultiplicityFold) {
-  // Four pairs of nodes: ranks of the first two nodes send 50 bytes to the same place two nodes on
-  // (NIC 10 B/s: 5 s). Everything is symmetric: one rank per class is simulated.
+  // There are four pairs of nodes: each rank of the first two nodes sends 50 bytes to its
+  // counterpart two nodes further (NIC 10 B/s: 5 s). Everything is symmetric, so one rank per class
+  // is simulated.
   Plan plan;
   plan.ranks = 8;
   plan.classes.push_back({"from",
@@ -243,8 +247,8 @@ TEST(Engine, ClassesWithMultiplicityFold) {
 }
 
 TEST(Engine, ReceivesEndOutOfOrder) {
-  // The sender sends tag 1 first. An unordered stream takes tag 1 at 1 s though tag 0 is listed
-  // first; the same receives in order: tag 1 is posted when tag 0 has ended, at 2 s.
+  // The sender sends tag 1 first. An unordered stream receives tag 1 at 1 s although tag 0 is
+  // listed first. In order, the receive of tag 1 is posted when tag 0 has ended, at 2 s.
   for (const bool in_order : {false, true}) {
     Plan plan = two_classes(streams(1), {send("s1", 0, 0, 1, 100), send("s0", 0, 0, 0, 100)},
                             streams(1, 1), {recv("r0", 1, 0, 0, 100), recv("r1", 1, 0, 1, 100)});
@@ -257,8 +261,8 @@ TEST(Engine, ReceivesEndOutOfOrder) {
 }
 
 TEST(Engine, ADemandMayCapItsOwnRate) {
-  // 10 bytes at no more than 2 B/s beside 90 bytes over the same PCIe link of 20 B/s, which get the
-  // other 18: both take 5 s.
+  // 10 bytes at no more than 2 B/s share a PCIe link of 20 B/s with 90 bytes, which get the other
+  // 18 B/s: both take 5 s.
   Task task = compute("c", 0, 0);
   task = with_flow(task, 10, {{Resource::pcie_out, 1}}, 2);
   task = with_flow(task, 90, {{Resource::pcie_out, 1}});
@@ -266,8 +270,9 @@ TEST(Engine, ADemandMayCapItsOwnRate) {
 }
 
 TEST(Engine, ACommunicationKernelTakesSmsFromCompute) {
-  // 100 SMs. A GEMM of 300 SM-seconds alone takes 3 s. A communication kernel holds 20 SMs for 2 s
-  // (40 SM-seconds at most 20): until 2 the GEMM gets 80 SMs (160), then 100 (140 in 1.4 s): 3.4 s.
+  // On 100 SMs a GEMM of 300 SM-seconds alone takes 3 s. A communication kernel holds 20 SMs for 2
+  // s (40 SM-seconds at 20 SMs). The GEMM gets 80 SMs until 2 s (160 SM-seconds), then 100 (140 in
+  // 1.4 s): it ends at 3.4 s.
   Plan plan = one_class({0, 1}, streams(2),
                         {with_flow(compute("gemm", 0, 0), 300, {{Resource::sm, 1}}),
                          with_flow(compute("nccl", 1, 0), 40, {{Resource::sm, 1}}, 20)});
@@ -288,17 +293,16 @@ TEST(Engine, ASlowNodeSlowsComputesAndCopiesOnly) {
   expect_span(timeline, 0, 1, 2, 5);
   expect_span(timeline, 2, 0, 0, 3);
   expect_span(timeline, 2, 1, 3, 7.5);
-  // Storage: ranks 0 and 1 write from 6, 5 B/s each through their node's NIC; at 8.5, with 2.5
-  // bytes left, ranks 2 and 3 join and the storage's 15 B/s give 3.75 to each: 2/3 s more. The
-  // others then have 12.5 bytes left and 5 B/s each.
+  // Ranks 0 and 1 write to storage from 6 s on, 5 B/s each through their node's NIC. At 8.5 s, when
+  // 2.5 bytes are left, ranks 2 and 3 join, and the storage's 15 B/s give 3.75 to each: 2/3 s more.
+  // The others then have 12.5 bytes left and 5 B/s each.
   expect_span(timeline, 0, 2, 5, 8.5 + 2.0 / 3);
   expect_span(timeline, 2, 2, 7.5, 11 + 2.0 / 3);
 }
 
 TEST(Engine, LongChainsOfReceivesNeedNoStack) {
   // 5,000 messages have long arrived when the first of 5,000 receives, each after the one before,
-  // is posted: they all end at that moment. Stacks of 16 KiB with guard pages hold no recursion so
-  // deep.
+  // is posted: they all end at that moment. A recursion that deep would overflow a stack of 16 KiB.
   constexpr int kMessages = 5000;
   for (const StreamOrder order : {StreamOrder::unordered, StreamOrder::in_order}) {
     std::vector<Task> sends, receives = {compute("c", 0, 1)};
@@ -342,9 +346,9 @@ TEST(Engine, AFlowWithoutBandwidthIsTheUsersError) {
             "the plan sends data over 'storage-write', which has no bandwidth");
 }
 
-// docs/physics/schedules.md, "A faster kernel, a longer step": two kernels, a message behind each,
-// and a last kernel of 6 s that waits for the message of the kernel of 2 s. Nobody waits for the
-// other message. Both have 20 bytes, and the NIC sends 10 a second.
+// This is the case "A faster kernel, a longer step" of docs/physics/schedules.md. A message follows
+// each of two kernels, and a last kernel of 6 s waits for the message of the kernel of 2 s. No task
+// waits for the other message. Both have 20 bytes, and the NIC sends 10 B/s.
 Plan five_tasks(double kernel_s, bool awaited_first) {
   Plan plan;
   plan.ranks = 3;
@@ -366,7 +370,7 @@ Plan five_tasks(double kernel_s, bool awaited_first) {
 }
 
 // Graham (1969): a shorter task may make all tasks together take longer. Here two messages meet at
-// a port and share it; if the message that is waited for goes first, they do not.
+// a port and share it; they do not if the awaited message has priority.
 TEST(Engine, AFasterKernelMayLengthenAStep) {
   Cluster cluster = small_cluster(2);
   const auto makespan_s = [&](double kernel_s, bool awaited_first) {
@@ -378,8 +382,8 @@ TEST(Engine, AFasterKernelMayLengthenAStep) {
   EXPECT_NEAR(makespan_s(2, true), 10, 1e-6);
 }
 
-// Replicas in lockstep: two ranks behind one NIC take turns of a kernel of 2 s and a message that
-// has the NIC for 2 s alone. `first_s`: the first kernel of the second one.
+// Replicas run in lockstep: two ranks behind one NIC alternate a kernel of 2 s and a message that
+// takes 2 s if it has the NIC alone. `first_s` is the length of the second rank's first kernel.
 Plan two_replicas(double first_s) {
   Plan plan;
   plan.ranks = 4;
@@ -404,8 +408,8 @@ Plan two_replicas(double first_s) {
   return plan;
 }
 
-// docs/physics/schedules.md: fair shares keep ranks in lockstep, so that all wait for the NIC and
-// then the NIC for all. Where one is late, each sends while the other computes.
+// Fair shares keep ranks in lockstep, so that first all wait for the NIC and then the NIC is idle
+// (docs/physics/schedules.md). If one rank is late, each sends while the other computes.
 TEST(Engine, FairSharesMayLengthenAStepOfRanksInLockstep) {
   Cluster cluster = small_cluster(2);
   cluster.node.nics = 1;

@@ -1,5 +1,5 @@
-// Concurrent flows share links as max-min fairness says: against hand-worked cases and against
-// progressive filling on random ones.
+// Concurrent flows share links by max-min fairness. Tests compare with cases worked out by hand
+// and, for random ones, with progressive filling.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,12 +16,12 @@ namespace {
 
 struct Transfer {
   int from = 0;
-  int to = 0;  // a GPU; the same one: a copy to its host, taking host memory twice
+  int to = 0;  // a GPU; if equal to `from`, a copy to its host, using host memory twice
   double bytes = 0;
   double max_rate = std::numeric_limits<double>::infinity();
 };
 
-// Every rank its own class, every transfer its own stream: all start at 0.
+// Every rank is a class of its own and every transfer has a stream of its own, so all start at 0.
 Plan plan_of(const std::vector<Transfer>& transfers, int ranks) {
   Plan plan;
   plan.ranks = ranks;
@@ -50,7 +50,7 @@ Plan plan_of(const std::vector<Transfer>& transfers, int ranks) {
   return plan;
 }
 
-// End of every transfer, in their order.
+// Returns the end of every transfer, in their order.
 std::vector<double> simulate(const std::vector<Transfer>& transfers, const Cluster& cluster) {
   const Plan plan = plan_of(transfers, cluster.gpus());
   validate_plan(plan);
@@ -89,9 +89,9 @@ std::vector<double> solve(const std::vector<Transfer>& transfers, const Cluster&
 }
 
 TEST(MaxMin, TwoBottlenecksByHand) {
-  // One GPU and NIC (10 B/s) per node. Flows 0->1, 0->2, 3->2, 3->2: node 2 receives three flows
-  // (10/3 each), so 0->1 gets the rest of NIC 0, 20/3. 20 bytes each: 0->1 ends at 3, when the
-  // others have 10 left and go on at 10/3 to 6.
+  // Each node has one GPU and one NIC (10 B/s). The flows are 0->1, 0->2, 3->2 and 3->2, each of 20
+  // bytes. Node 2 receives three of them (10/3 each), so 0->1 gets the rest of NIC 0, 20/3, and
+  // ends at 3. The others then have 10 bytes left and go on at 10/3 to 6.
   Cluster cluster = small_cluster(4);
   cluster.node.gpus = cluster.node.nics = 1;
   const std::vector<double> ends =
@@ -101,8 +101,8 @@ TEST(MaxMin, TwoBottlenecksByHand) {
 }
 
 TEST(MaxMin, AFasterPartnerTakesWhatIsLeft) {
-  // 0->1 and 0->2 share NIC 0 as 5 + 5. Node 1's NIC is degraded to 2 B/s: 0->1 gets 2, 0->2
-  // gets 8.
+  // 0->1 and 0->2 share NIC 0, 5 B/s each. If node 1's NIC is degraded to 2 B/s, 0->1 gets 2 and
+  // 0->2 gets 8 B/s.
   Cluster cluster = small_cluster(3);
   cluster.node.gpus = cluster.node.nics = 1;
   cluster.degraded_nics = {{1, 0, 0.2}};
@@ -112,10 +112,11 @@ TEST(MaxMin, AFasterPartnerTakesWhatIsLeft) {
 }
 
 TEST(MaxMin, ARingRunsAtThePaceOfItsSlowestEdge) {
-  // All-gather of 15 bytes over the first GPUs of nodes 0, 1, 2: 10 bytes on each edge of the ring.
-  // Rank 0 also sends two messages: a third of its NIC each, 10/3 B/s for the ring, which takes 3
-  // s. Rank 2 (node 1) keeps 20/3 B/s for its message of 14 bytes: 2.1 s. Were the edges
-  // independent, its own would take 5 B/s until 2 s, and the message would end at 2.4 s.
+  // An all-gather of 15 bytes over the first GPUs of nodes 0, 1, 2 sends 10 bytes on each edge of
+  // the ring. Rank 0 also sends two messages, so each gets a third of its NIC, and the ring runs at
+  // 10/3 B/s for 3 s. Rank 2 (node 1) keeps 20/3 B/s for its message of 14 bytes: 2.1 s. If the
+  // edges were independent, rank 2's edge would take 5 B/s until 2 s, and the message would end at
+  // 2.4 s.
   const std::vector<Transfer> transfers = {{0, 6, 20}, {0, 8, 20}, {2, 10, 14}};
   const Cluster cluster = small_cluster(6);
   Plan plan = plan_of(transfers, cluster.gpus());

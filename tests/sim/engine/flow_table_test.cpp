@@ -1,6 +1,6 @@
-// Collectives of different groups at the same time, beside pipeline sends, expert all-to-all and
-// snapshot copies, share NICs, uplinks, PCIe and host memory as max-min fairness says: the engine
-// against progressive filling over the edges that collective_flows lists, each on its own links.
+// Collectives of different groups, pipeline sends, expert all-to-all and snapshot copies share
+// NICs, uplinks, PCIe and host memory at the same time, by max-min fairness. The engine is compared
+// with progressive filling over the edges that collective_flows lists, each on its own links.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -25,7 +25,7 @@ Calibration calibration() {
   return result;
 }
 
-// What runs from time 0 on, every piece on streams of its own.
+// All pieces of traffic start at time 0, each on streams of its own.
 class Traffic {
  public:
   explicit Traffic(const Cluster& cluster, bool copies)
@@ -91,7 +91,7 @@ class Traffic {
     return timeline.ranks[timeline.recorded_as[first.rank]].spans[first.task].end_s;
   }
 
-  // The engine's ends against those of the fluid.
+  // Compares the engine's end times with those of the fluid model.
   void check(const std::string& what) const {
     validate_plan(plan_);
     const std::vector<double> ends = ends_of(fluid_);
@@ -116,7 +116,7 @@ class Traffic {
   struct Expected {
     RankId rank = 0;
     TaskIndex task = 0;
-    size_t first_flow = 0;  // ends with the last of these flows
+    size_t first_flow = 0;  // the task ends with the last of these flows
     size_t last_flow = 0;
   };
 
@@ -154,7 +154,8 @@ class Traffic {
     }
   }
 
-  // Edges that wait for each other carry their bytes at one pace, those of equal bytes as one flow.
+  // Edges that wait for each other carry their bytes at one pace; edges with equal bytes are one
+  // flow.
   void add_strands(const CollectiveFlows& flows, const std::vector<RankId>& members) {
     std::vector<std::pair<double, std::vector<LinkId>>> pipelined;
     const auto strand_of = [&](double bytes) -> std::vector<LinkId>& {
@@ -184,12 +185,12 @@ class Traffic {
   Plan plan_;
   Fluid fluid_;
   std::vector<Expected> expected_;
-  size_t demands_ = 0;  // of collectives
+  size_t demands_ = 0;  // number of flows of collectives
 };
 
 TEST(Contention, TwoRingsOnOneNicShareItByHand) {
-  // All-gathers of 30 bytes over GPU 0 of nodes 0 and 1, and of nodes 0 and 2: 15 / 0.5 = 30 on
-  // each edge, both through NIC 0 of 10 B/s: 5 B/s each, 6 s.
+  // All-gathers of 30 bytes run over GPU 0 of nodes 0 and 1, and of nodes 0 and 2. Each edge
+  // carries 15 / 0.5 = 30 bytes, and both pass NIC 0 of 10 B/s: 5 B/s each, 6 s.
   const Cluster cluster = small_cluster(3);
   Traffic traffic(cluster, false);
   traffic.add_collective(CollectiveKind::all_gather, CollectiveAlgorithm::ring, {0, 2}, 30);
@@ -219,7 +220,7 @@ TEST(Contention, SplitPartsFillAllUplinksByHand) {
   EXPECT_NEAR(end_s(Routing::planned, true), 8, 1e-9);  // one uplink each
   EXPECT_NEAR(end_s(Routing::split_single_path, false), 4, 1e-9);
   EXPECT_NEAR(end_s(Routing::split_single_path, true), 8, 1e-9);
-  // One uplink failed: everything takes the other, 5 B/s.
+  // One uplink has failed, so that both messages take the other, 5 B/s.
   cluster.fabric.faults = {{"pod-up 0 way 0", 0}};
   for (const Routing routing : {Routing::ecmp, Routing::planned, Routing::split_single_path}) {
     EXPECT_NEAR(end_s(routing, false), 8, 1e-9);
@@ -228,7 +229,7 @@ TEST(Contention, SplitPartsFillAllUplinksByHand) {
 }
 
 TEST(Contention, HostReductionsBesideCopiesAndRings) {
-  // Their sums pass PCIe and host memory, where snapshot copies go.
+  // Reductions on hosts pass PCIe and host memory, as snapshot copies do.
   for (int seed = 0; seed < 8; ++seed) {
     RandomStream random(seed, RandomPurpose::test, 40);
     const auto bytes = [&random] { return 5 + 95 * random.uniform(); };
@@ -261,7 +262,8 @@ TEST_P(RandomTraffic, EqualsProgressiveFilling) {
     cluster.fabric.uplinks = 1 + pick(3);
     const bool copies = pick(2) == 0;
     Traffic traffic(cluster, copies);
-    // Two or three groups, of strides that cross; one of them the experts' all-to-all.
+    // There are two or three groups with crossing strides; one of them may be the experts'
+    // all-to-all.
     const std::vector<CollectiveAlgorithm> algorithms = {
         CollectiveAlgorithm::ring, CollectiveAlgorithm::tree, CollectiveAlgorithm::hierarchical,
         CollectiveAlgorithm::halving_doubling, CollectiveAlgorithm::hfreduce};
@@ -290,8 +292,8 @@ TEST_P(RandomTraffic, EqualsProgressiveFilling) {
   }
 }
 
-// Splitting and planning depend on the order in which ways are asked for, which is the engine's own
-// affair; hashing does not.
+// Splitting and planning depend on the order in which the engine asks for paths, so that only
+// hashing can be compared.
 INSTANTIATE_TEST_SUITE_P(Routings, RandomTraffic, ::testing::Values(Routing::spray, Routing::ecmp),
                          named([](Routing routing) { return name_of(routing); }));
 

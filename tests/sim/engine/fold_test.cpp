@@ -1,4 +1,4 @@
-// Folded and unfolded runs agree, and folding goes as far as it may.
+// Folded and unfolded runs agree, and folding merges as many ranks as possible.
 #include "sim/engine/fold.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ double largest_difference(const Timeline& folded, const Timeline& all) {
   return difference / all.makespan_s;
 }
 
-// Ranks folded, and every one of them.
+// Runs the plan with folded ranks, and with all ranks.
 std::pair<Timeline, Timeline> both_ways(const RandomCase& random) {
   EngineOptions options;
   options.calibration = calibration();
@@ -118,8 +118,8 @@ INSTANTIATE_TEST_SUITE_P(Adaptive, FoldedOnEveryFabric,
                          ::testing::Values(std::tuple(Topology::dragonfly, Routing::adaptive)),
                          named(fabric_name));
 
-// Two pipeline ranks, four replicas, tp 2 on nodes of two GPUs: replica d of rank p is node 4 p +
-// d.
+// The job has two pipeline ranks, four replicas, and tp 2 on nodes of two GPUs: replica d of
+// pipeline rank p is on node 4 p + d.
 struct FoldedJob {
   Cluster cluster = small_cluster(8);
   bool dp_flows = false;
@@ -171,8 +171,8 @@ TEST(Fold, ASymmetricJobIsOneRankPerClass) {
 }
 
 TEST(Fold, ASlowNodeUnfoldsItsOwnPipelineOnly) {
-  // The slow node's tp group is one colour, its partner's on the other pipeline rank another; the
-  // three other replicas stay folded.
+  // The slow node's tp group is a class of its own, and so is its partner on the other pipeline
+  // rank; the three other replicas stay folded.
   FoldedJob job;
   job.cluster.slow_nodes = {{1, 1.5}};
   EXPECT_EQ(job.ranks_simulated(), 4);
@@ -182,24 +182,25 @@ TEST(Fold, JitterUnfoldsWhatItMakesDiffer) {
   FoldedJob job;
   job.cluster.jitter = {.sigma = 0.1};
   EXPECT_EQ(job.ranks_simulated(), 16);
-  job.cluster.jitter.of = JitterOf::node;  // of two GPUs, a tp group
+  job.cluster.jitter.of = JitterOf::node;  // a node has two GPUs, one tp group
   EXPECT_EQ(job.ranks_simulated(), 8);
   job.cluster.jitter = {.share = 1, .slowdown = 2};
   EXPECT_EQ(job.ranks_simulated(), 2);
 }
 
 TEST(Fold, ADegradedNicUnfoldsItsRank) {
-  // One NIC is one GPU of the tp group: ranks 2 and 10 leave their groups, and the dp groups of tp
-  // coordinate 0 differ from those of 1. Per pipeline rank: the rank itself, its dp partners (3),
-  // and the ranks of the other dp group (4).
+  // A NIC serves one GPU of the tp group: ranks 2 and 10 leave their groups, and the dp groups of
+  // tp coordinate 0 differ from those of 1. The classes per pipeline rank are the rank itself, its
+  // dp partners (3), and the ranks of the other dp group (4).
   FoldedJob job;
   job.cluster.degraded_nics = {{1, 0, 0.5}};
   EXPECT_EQ(job.ranks_simulated(), 6);
 }
 
 TEST(Fold, ASlowNodeStaysInItsPipelineThoughRingsRunAsFlows) {
-  // The slow node's messages meet the ring on its NIC at another time than those of the others. The
-  // ring feels that as a whole, so the other replicas stay alike, whichever way the messages go.
+  // The slow node's messages meet the ring on its NIC at another time than other nodes' messages
+  // do. This slows the ring as a whole, so the other replicas stay alike, in both directions of
+  // messages.
   FoldedJob job;
   job.dp_flows = true;
   job.cluster.slow_nodes = {{1, 1.5}};
@@ -209,8 +210,8 @@ TEST(Fold, ASlowNodeStaysInItsPipelineThoughRingsRunAsFlows) {
 }
 
 TEST(Fold, PodsUnfoldOnlyWhatTheyTellApart) {
-  // Pods of two nodes, so that each replica group lies on two: the ring leaves either pod once, and
-  // all messages cross between pods. Nothing tells two nodes apart, limited or not.
+  // Pods have two nodes, so each replica group spans two pods: the ring leaves each pod once, and
+  // all messages cross between pods. All nodes are alike, whether uplinks are limited or not.
   FoldedJob job;
   job.dp_flows = true;
   job.cluster.fabric.topology = Topology::fat_tree;
@@ -219,7 +220,7 @@ TEST(Fold, PodsUnfoldOnlyWhatTheyTellApart) {
   job.cluster.fabric.pod_oversubscription = 4;
   EXPECT_EQ(job.ranks_simulated(), 2);
   // Pods of three nodes hold 3, 1 + 2 and 2 nodes of the two pipeline ranks: replicas 0 to 2 of the
-  // first send from pod 0, replica 3 from pod 1; their partners sit in pods 1, 1, 2 and 2.
+  // first rank send from pod 0, replica 3 from pod 1; their partners are in pods 1, 1, 2 and 2.
   job.cluster.fabric.nodes_per_pod = 3;
   EXPECT_EQ(job.ranks_simulated(), 6);
 }

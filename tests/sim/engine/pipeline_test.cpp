@@ -12,7 +12,7 @@
 namespace windtunnel {
 namespace {
 
-// `sends`: empty: every message a pure delay, none waits for another.
+// If `sends` is empty, every message is a pure delay and none waits for another.
 class PipelinePlan {
  public:
   PipelinePlan(const ScheduleSample& sample, std::optional<Sends> sends)

@@ -1,4 +1,4 @@
-// Short forms for hand-written Plans and clusters with round numbers.
+// These helpers shorten hand-written Plans and make clusters with round numbers.
 #pragma once
 
 #include <string>

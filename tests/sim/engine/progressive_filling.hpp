@@ -1,5 +1,5 @@
-// Max-min fair sharing by progressive filling (Bertsekas & Gallager, Data Networks, 6.5), written
-// without regard to speed: what the engine is held against.
+// Max-min fair sharing by progressive filling (Bertsekas & Gallager, Data Networks, 6.5) is written
+// here in its plainest form, as the reference for the engine.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,13 +13,13 @@
 namespace windtunnel {
 
 struct Fluid {
-  std::vector<std::vector<LinkId>> routes;  // with repetitions: as often as its rate counts there
+  std::vector<std::vector<LinkId>> routes;  // a link occurs as often as the flow uses it
   std::vector<double> left;
   std::vector<double> max_rate;
   std::vector<double> capacity;  // [link]
 };
 
-// Raises all rates together; a flow stops where a link of its route is full or at its own cap.
+// Raises all rates together; a flow stops at a full link of its route, or at its own cap.
 inline std::vector<double> progressive_filling(const Fluid& fluid) {
   const size_t flows = fluid.routes.size();
   std::vector<double> rate(flows, 0);
@@ -52,8 +52,8 @@ inline std::vector<double> progressive_filling(const Fluid& fluid) {
   return rate;
 }
 
-// End of every flow when all start at 0. Checks on the way that no link carries more than it can,
-// and in the end that it carried its flows' bytes.
+// Returns the end of every flow when all start at 0. Checks that no link carries more than its
+// capacity, and that links carried all bytes of their flows.
 inline std::vector<double> ends_of(Fluid fluid) {
   const std::vector<double> bytes = fluid.left;
   std::vector<double> ends(bytes.size(), 0);

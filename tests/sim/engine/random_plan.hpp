@@ -1,5 +1,5 @@
-// Random small training jobs for differential tests: pipeline, data and tensor parallel ranks with
-// messages, collectives and copies, on clusters with odd pods, slow nodes and degraded NICs.
+// Random small training jobs serve differential tests: pipeline, data and tensor parallel ranks
+// with messages, collectives and copies, on clusters with odd pods, slow nodes and degraded NICs.
 #pragma once
 
 #include <cstdint>
@@ -88,7 +88,8 @@ class RandomCaseMaker {
     for (int pp = 0; pp < c_.pp; ++pp) plan.classes.push_back(make_class(pp, tp_s, bytes, tail));
   }
 
-  // What follows the pipeline: collectives over dp, a copy to the host, a write to storage.
+  // Returns the tasks that follow the pipeline: collectives over dp, a copy to the host, a write to
+  // storage.
   std::vector<Task> make_tail() {
     std::vector<Task> tail;
     const int collectives = 1 + pick(2);
@@ -111,7 +112,8 @@ class RandomCaseMaker {
     return tail;
   }
 
-  // GPipe order: all forwards, all backwards; a tp collective in flows after every forward.
+  // Tasks are in GPipe order, all forward passes before all backward passes; a tp collective
+  // follows every forward pass.
   RankClass make_class(int pp, double tp_s, double bytes, const std::vector<Task>& tail) {
     RankClass result;
     result.name = "pp " + std::to_string(pp);
@@ -133,7 +135,7 @@ class RandomCaseMaker {
     }
     const auto last = static_cast<TaskIndex>(result.tasks.size() - 1);
     for (Task task : tail) {
-      // The copy leaves before the last step, so that it meets messages and computes.
+      // The copy starts before the last compute task, so that it overlaps messages and compute.
       task.after = {task.kind == TaskKind::collective ? last : last_compute_};
       result.tasks.push_back(task);
     }

@@ -1,4 +1,5 @@
-// A sample of the pipelines that hashed and planned ways make unlike, against all of them.
+// Hashed and planned paths make pipelines unlike. A simulated sample of them is compared with all
+// of them.
 #include "sim/engine/sampled_fold.hpp"
 
 #include <fmt/format.h>
@@ -18,11 +19,11 @@
 namespace windtunnel {
 namespace {
 
-// Pipelines of `pp` nodes of one GPU in GPipe order, `dp` of them beside each other; the nodes of
-// a stage lie together, and pods of `dp` nodes or more cut between stages.
+// There are `dp` pipelines of `pp` nodes with one GPU, in GPipe order. The nodes of a stage are
+// adjacent, and pods have at least `dp` nodes and end between stages.
 struct PipelinesCase {
   int pp = 2, dp = 16, microbatches = 4;
-  double bytes = 5;  // of a message; a NIC carries 10 a second, and a step computes one
+  double bytes = 5;  // of a message; a NIC sends 10 B/s, and a forward step takes 1 s
   Cluster cluster;
 
   RankId rank_at(int d, int p) const { return d + dp * ((p + pp) % pp); }
@@ -107,7 +108,7 @@ Timeline run(const PipelinesCase& job, FoldMode mode, FoldLimits limits = {}) {
   return execute(job.plan(), job.cluster, options);
 }
 
-// What is left of the step when the network takes no time.
+// Returns the step time if the network takes no time.
 double compute_s(const PipelinesCase& job) {
   return 2 * (job.microbatches + job.pp - 1);
 }
@@ -128,7 +129,8 @@ struct Errors {
 
 class SampledOnRandomFabrics : public ::testing::TestWithParam<Routing> {};
 
-// Eight pipelines of 16 to 32; docs/physics/network.md states the same figures of 400 other seeds.
+// Eight of 16 to 32 pipelines are simulated; docs/physics/network.md states the same figures for
+// 400 other seeds.
 TEST_P(SampledOnRandomFabrics, IsNearAllRanks) {
   Errors all_jobs, little_network;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
@@ -168,7 +170,7 @@ INSTANTIATE_TEST_SUITE_P(Routings, SampledOnRandomFabrics,
 TEST(SampledFold, LeavesAloneWhatFoldsExactly) {
   PipelinesCase job = random_pipelines(1, Routing::ecmp);
   job.cluster.fabric.topology = Topology::fat_tree;
-  job.cluster.fabric.nodes_per_pod = 0;  // one pod: nothing to choose
+  job.cluster.fabric.nodes_per_pod = 0;  // one pod, so that there is one path
   const Timeline folded = run(job, FoldMode::automatic, {job.pp, job.pp});
   EXPECT_EQ(folded.sampled_of, 0);
   EXPECT_EQ(folded.ranks_simulated, job.pp);

@@ -1,5 +1,5 @@
-// Timelines replayed with a draw's paces, against the engine with all ranks that the draw makes
-// unlike.
+// A Timeline is replayed with the speeds of a draw and compared with a run of the engine in which
+// all ranks that the draw makes unlike are simulated.
 #include "sim/engine/timeline_replay.hpp"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ Timeline run(const RandomCase& random, FoldLimits limits) {
   return execute(random.plan, random.cluster, options);
 }
 
-// Compares the times of all tasks and the whole run.
+// Returns the largest difference over the times of all tasks and of the whole run.
 double largest_difference(const Plan& plan, const Timeline& a, const Timeline& b) {
   double difference = std::abs(a.makespan_s - b.makespan_s);
   for (RankId rank = 0; rank < plan.ranks; ++rank) {
@@ -55,7 +55,7 @@ TEST(TimelineReplay, WithoutJitterIsTheTimeline) {
   }
 }
 
-// Waits for kernels must be exact: all different ranks are simulated, and transfers take almost no
+// Waits for kernels must be exact: all unlike ranks are simulated, and transfers take almost no
 // time.
 TEST(TimelineReplay, WithoutNetworkIsTheEngine) {
   const Jitter laws[] = {{.sigma = 0.1},
@@ -97,14 +97,14 @@ Job jittering_job(const JitteringShape& shape, const Jitter& jitter) {
   job.cluster = small_cluster(job.layout.ranks() / 8, 8);
   FabricSpec& fabric = job.cluster.fabric;
   fabric.topology = Topology::fat_tree;
-  fabric.nodes_per_pod = std::max(1, job.cluster.nodes / shape.pp);  // a stage
+  fabric.nodes_per_pod = std::max(1, job.cluster.nodes / shape.pp);  // one stage
   fabric.pod_oversubscription = shape.oversubscription;
   job.communication.fidelity = Fidelity::flows;
   job.cluster.jitter = jitter;
   return job;
 }
 
-// Step times of the same draws: replayed, over those of the engine.
+// Returns the ratios of step times, replayed over simulated, for the same draws.
 std::vector<double> errors_of(const Job& job, int draws) {
   const PreparedIteration prepared = prepare_iteration(job);
   Plan plan = iteration_plan(job, prepared);
@@ -123,8 +123,8 @@ std::vector<double> errors_of(const Job& job, int draws) {
   return errors;
 }
 
-// Each stage fills a pod, and all replicas share its links: docs/physics/cost.md and the note of a
-// replayed run state this error.
+// Each stage fills a pod, and all replicas share its links. docs/physics/cost.md and the note of a
+// replayed run state the error that is tested here.
 TEST(TimelineReplay, OnSharedLinksIsWithinItsStatedError) {
   const Jitter laws[] = {{.sigma = 0.02},
                          {.sigma = 0.1, .per = JitterPer::task},

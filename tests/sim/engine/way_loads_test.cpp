@@ -19,13 +19,13 @@ TEST(WayLoads, FlowsOfAKindShareTheirWay) {
 }
 
 TEST(WayLoads, OtherKindsTakeWhatTheyNeedOnAverage) {
-  // Two flows of kind 5 keep the way busy for one second.
+  // Two flows of kind 5 keep the path busy for one second.
   const WayTable ways({{0, 1}, {0, 5}, {0, 5}}, 1, 10);
   EXPECT_DOUBLE_EQ(ways.loads(4).slowest_way(0).capacity, 10 * (1 - 1.0 / 4));
 }
 
 TEST(WayLoads, OtherKindsNeverTakeMoreThanTheirFairShare) {
-  // Without a longer plan the way is busy all the time, for 1.1 s: one flow of three has a third.
+  // Without a longer plan the path is busy all the time, for 1.1 s: one flow of three gets a third.
   const WayTable ways({{0, 1}, {0, 5}, {0, 5}}, 1, 10);
   EXPECT_DOUBLE_EQ(ways.loads().slowest_way(0).capacity, 10 * (1 - 2.0 / 3));
 }
@@ -44,7 +44,8 @@ TEST(WayLoads, AFlowWithoutAChoiceHasNoWay) {
 }
 
 TEST(SharedWays, AsManyOfAKindShareAWayAsInTruth) {
-  // Ways 0 and 1 carry 10 units a second, with three flows and one flow of one kind.
+  // Paths 0 and 1 carry 10 units per second; path 0 has three flows and path 1 has one, all of one
+  // kind.
   const WayTable ways({{0, 1}, {0, 1}, {0, 1}, {1, 1}}, 2, 10);
   const WayLoads loads = ways.loads();
   const std::vector<SharedWay> all = shared_ways({0, 1, 2, 3}, ways.kinds, loads);

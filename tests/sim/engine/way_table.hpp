@@ -1,4 +1,5 @@
-// Flows that a task of one class each carries over one chosen way, for tests.
+// In this table of flows, for tests, each flow belongs to a task of one class and takes a chosen
+// path.
 #pragma once
 
 #include <utility>
@@ -9,7 +10,7 @@
 namespace windtunnel {
 
 struct WayTable {
-  // Each flow has a way and a kind, which is also the amount that it carries.
+  // Each flow has a path and a kind, which is also the amount that it carries.
   WayTable(const std::vector<std::pair<int, int>>& flows, int ways, double capacity) {
     table.capacity.assign(ways, capacity);
     table.largest_amount.assign(ways, 1);

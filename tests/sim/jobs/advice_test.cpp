@@ -1,5 +1,5 @@
-// A refusal that advises a change is gone with that change: random jobs are refused, and each
-// change that a refusal names is made to the very job.
+// Random jobs are refused, and each change that a refusal advises is applied to the job: the
+// refusal must then be gone.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ std::optional<Error> refusal_of(const RandomJob& job) {
   return std::nullopt;
 }
 
-// Keys that refuse each other, each with values of which many do.
+// Keys that often refuse each other, each with values that many others refuse.
 struct Choices {
   std::string_view key;
   std::vector<std::string_view> values;
@@ -101,8 +101,8 @@ RandomJob quarrel(std::uint64_t number) {
   return job;
 }
 
-// Kinds of refusals of which a change was tried, with which the job was accepted as a whole, and
-// what was advised in other words.
+// Records kinds of refusal: those with an advised change that was tried, those accepted with it,
+// and advice in words that were not understood.
 struct Advice {
   std::set<std::string> tried;
   std::set<std::string> accepted;
@@ -124,7 +124,7 @@ void try_advice(const RandomJob& job, const Error& error, Advice& advice) {
   }
 }
 
-// With the keys of a job one by one, as far as they go together.
+// Adds the job's keys one by one, as long as they are accepted, and tries what refusals advise.
 void try_keys(const RandomJob& job, Advice& advice) {
   RandomJob so_far{.text = job.text, .set = {}};
   for (const auto& each : job.set) {
@@ -144,7 +144,7 @@ TEST(Advice, RefusalsAreGoneWithTheChangeThatTheyName) {
     try_keys(quarrel(number + 100000), advice);
   }
   EXPECT_GT(advice.tried.size(), 100u);
-  // Others of these jobs are refused for a second reason.
+  // The others of these jobs are refused for a second reason.
   EXPECT_GT(advice.accepted.size(), 80u);
   if (std::getenv("WINDTUNNEL_TELL_JOBS") == nullptr) return;
   for (const std::string& kind : advice.tried) {

@@ -56,7 +56,7 @@ std::string fault_key(const Error& error) {
   return key;
 }
 
-// The key that a word of the advice names: whole, or beside, below or behind the key at fault.
+// Returns the key that a word of the advice names: in full, or relative to the key at fault.
 std::string key_of(std::string word, const std::string& fault) {
   while (word.ends_with(':')) word.pop_back();
   if (word.empty()) return "";
@@ -66,7 +66,7 @@ std::string key_of(std::string word, const std::string& fault) {
   return "";
 }
 
-// If a scalar stands for a map, returns the row of the scalar.
+// If a scalar may stand in place of a map, returns the row of the scalar.
 const Field* scalar_field(const std::string& key) {
   const Field* field = find_field(key);
   if (field == nullptr || field->shorthand.empty()) return field;
@@ -112,7 +112,7 @@ class Reader {
  private:
   bool more() const { return at_ < words_.size() && words_[at_] != ";"; }
 
-  // "none or bucketed", "layout.sharding: zero1", "cp 1 or tp_form 1d", "host or disk".
+  // Reads "none or bucketed", "layout.sharding: zero1", "cp 1 or tp_form 1d", "host or disk".
   void take() {
     std::string key = fault_;
     together_ = false;
@@ -131,7 +131,7 @@ class Reader {
     }
   }
 
-  // Behind "and" on top of the change before it.
+  // A change that follows "and" is applied together with the one before it.
   void change(const std::string& key, const std::string& value) {
     const std::string named = fmt::format("{}={}", key, value);
     if (together_ && !jobs_.empty()) {
@@ -143,7 +143,7 @@ class Reader {
     put(jobs_.back().job.set, key, value);
   }
 
-  // "add slowdown", "add gpu_path: pcie"; "add e.g. 'takes: 60 s'" below the key at fault.
+  // Reads "add slowdown", "add gpu_path: pcie", or "add e.g. 'takes: 60 s'" below the key at fault.
   void add() {
     if (!more()) return;
     static const RE2 example("add e\\.g\\. '?([a-z_]+): ([^']*?)(?:'| to |$)");
@@ -227,7 +227,7 @@ class Reader {
 std::string advice_of(const Error& error) {
   static const RE2 verb("(^|; |: |, or |, )(take|set|raise|lower|leave|state|add) ");
   const std::string text(error.text());
-  if (text.find('\n') != std::string::npos) return "";  // several at once
+  if (text.find('\n') != std::string::npos) return "";  // several errors at once
   const std::size_t end = text.rfind("; ");
   const std::string tail = end == std::string::npos ? text : text.substr(end);
   return RE2::PartialMatch(tail, verb) ? tail : "";

@@ -1,4 +1,4 @@
-// What a refusal advises, as changes that can be applied to the job it refuses.
+// Advice in a refusal is read as changes that can be applied to the refused job.
 #pragma once
 
 #include <string>
@@ -9,21 +9,21 @@
 
 namespace windtunnel {
 
-// A job as it would be with one of the changes that a refusal names.
+// The refused job with one of the changes that the refusal advises.
 struct AdvisedJob {
   std::string change;  // "layout.pp=1"
   RandomJob job;
 };
 
-// "take none or bucketed", "set layout.pp: 1", "leave it out", "raise batch.micro": each value that
-// is named, in the message's own words, on top of the job. Empty where the refusal advises nothing
-// that such words say.
+// Reads advice such as "take none or bucketed", "set layout.pp: 1", "leave it out", "raise
+// batch.micro", and returns the job with each value that it names. The result is empty if the
+// refusal advises nothing in such words.
 std::vector<AdvisedJob> advised_jobs(const RandomJob& refused, const Error& error);
 
-// The part of the text that advises; empty: none does.
+// Returns the part of the text that gives advice, or "" if there is none.
 std::string advice_of(const Error& error);
 
-// The refusal without numbers and names: the same for all jobs that it is said of.
+// Returns the refusal without numbers and names, which is the same for all jobs with that refusal.
 std::string refusal_kind(const Error& error);
 
 }  // namespace windtunnel

@@ -1,5 +1,5 @@
-// Why better may be worse where better_is_no_worse_test.cpp allows it: each reason in one small
-// job.
+// Each reason why an improvement may make a figure worse, as better_is_no_worse_test.cpp allows, is
+// shown in one small job.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -47,7 +47,7 @@ TEST(AllowedBreaks, WholeGradientsOfTwoLayersLieBesideTheShardOfZero2) {
   EXPECT_GT(zero2.allocated(), zero1.allocated());
   EXPECT_LE(zero2.allocated() - zero1.allocated(), zero2.gradients * (1 + 1e-9));
   EXPECT_LT(last_stage(64, "zero2").allocated(), last_stage(64, "zero1").allocated());
-  // Half of them are in the larger type that is reduced, 2 B more for each parameter.
+  // Half of these bytes are due to the larger type that is reduced, 2 B more per parameter.
   const GpuMemory kept = last_stage(8, "zero1", "bf16");
   const GpuMemory shard = last_stage(8, "zero2", "bf16");
   const double more = shard.allocated() - kept.allocated();
@@ -55,8 +55,9 @@ TEST(AllowedBreaks, WholeGradientsOfTwoLayersLieBesideTheShardOfZero2) {
   EXPECT_LE(more, (shard.gradients + kept.gradients / 2) * (1 + 1e-9));
 }
 
-// MG-WFBP merges buckets by the law of a dense all-reduce, which faster links change; what PowerSGD
-// sends of them takes other times, so that the buckets may fit worse. Tensors that go alone do not.
+// MG-WFBP merges buckets by the law of a dense all-reduce, which faster links change. Messages
+// compressed by PowerSGD take other times, so the merged buckets may fit worse. Without merging,
+// faster links are no slower.
 TEST(AllowedBreaks, BucketsAreMergedByAGuess) {
   const auto step_s = [](const std::string& overlap, const std::string& h100,
                          const std::string& a100) {
@@ -76,7 +77,7 @@ TEST(AllowedBreaks, BucketsAreMergedByAGuess) {
   EXPECT_LE(step_s("wfbp", "900 GB/s", "600 GB/s"), step_s("wfbp", "450 GB/s", "300 GB/s"));
 }
 
-// [pass] "F" and "B": the time of its tasks, and of the longest of them.
+// [pass] "F" and "B": total time of its tasks, and time of the longest.
 struct PassTime {
   double sum_s = 0;
   double longest_s = 0;
@@ -96,8 +97,8 @@ std::map<char, PassTime> passes(const Record& record) {
   return all;
 }
 
-// With faster links inside the node NCCL's tuner takes another wire format for some sizes, by its
-// own model of what they cost; with one format for all sizes the step is no longer.
+// With faster links inside the node NCCL's tuner chooses another wire format for some sizes, by its
+// own model of their cost. With one format for all sizes the step is no longer.
 TEST(AllowedBreaks, NcclsTunerChoosesByItsOwnModel) {
   const auto step_s = [](const std::string& nvlink, const std::string& choice) {
     return simulated(
@@ -118,9 +119,9 @@ TEST(AllowedBreaks, NcclsTunerChoosesByItsOwnModel) {
   EXPECT_LE(step_s("64 GB/s", simple), step_s("32 GB/s", simple) * (1 + 1e-9));
 }
 
-// The host launches a pass in one row and what the GPU waits for it is spread over the layers: with
-// faster kernels the passes take no longer together, but layers whose kernels stay as they are get
-// more of the wait, and what they hold up on the network comes later.
+// The host launches a pass as a whole, and the GPU's wait for it is spread over the layers. With
+// faster kernels the whole pass is no longer, but layers whose kernels did not change get more of
+// the wait, and their communication starts later.
 TEST(AllowedBreaks, TheHostsWaitIsSpreadOverTheLayersOfAPass) {
   Case the_case = parse_case(
       "name: spread\n"
@@ -143,7 +144,7 @@ TEST(AllowedBreaks, TheHostsWaitIsSpreadOverTheLayersOfAPass) {
     EXPECT_LE(after[name].sum_s, pass.sum_s * (1 + 1e-9)) << name;
     EXPECT_GT(after[name].longest_s, pass.longest_s) << name;
   }
-  // Without launches the same is no slower.
+  // With CUDA graphs, which need no launches, the faster job is no slower.
   the_case.job.software.cuda_graphs = true;
   the_case.prepared = nullptr;
   const double graphed_s = simulated(the_case).iteration.time_s;
@@ -153,7 +154,7 @@ TEST(AllowedBreaks, TheHostsWaitIsSpreadOverTheLayersOfAPass) {
 }
 
 // The library's tuner picks the algorithm that is fastest for a collective alone. Without latency
-// it is the tree, which has two flows at a port: a message beside them gets a third instead of
+// this is the tree, which has two flows at a port, so a concurrent message gets a third instead of
 // half. With either algorithm fixed, less latency is no worse.
 TEST(AllowedBreaks, WithoutLatencyTheTunerPicksWhatLeavesAMessageLess) {
   const auto times = [](const std::string& algorithm) {
@@ -184,7 +185,7 @@ TEST(AllowedBreaks, WithoutLatencyTheTunerPicksWhatLeavesAMessageLess) {
   EXPECT_NEAR(fast_s, fast_tree_s, 1e-9 * fast_s);
 }
 
-// Returns useful seconds of a trial with one failure, for each of these moments.
+// Returns the useful seconds of a trial with one failure, for each of these moments of failure.
 std::vector<double> useful_s(const Case& the_case, const std::vector<double>& failure_s) {
   const MeasuredIteration measured = measure_iteration(the_case, {.threads = 1, .allow_oom = true});
   CampaignInputs inputs = campaign_inputs(the_case.job, measured.table);
@@ -200,12 +201,12 @@ std::vector<double> useful_s(const Case& the_case, const std::vector<double>& fa
 
 // A snapshot by time begins with the first iteration that starts late enough after the last one.
 // With faster storage iterations start at other times, so the sixteenth snapshot may begin later,
-// and a failure between loses a whole interval more; others lose less. Counted in iterations no
-// snapshot comes later.
+// and a failure in between loses a whole interval more; other failures lose less. If the interval
+// is counted in iterations, no snapshot comes later.
 TEST(AllowedBreaks, FasterStorageMovesSnapshotsByTimePastAFailure) {
   std::vector<double> failure_s;
   for (double at_s = 28'200; at_s < 30'000; at_s += 10) failure_s.push_back(at_s);
-  // By how much more is useful with storage of twice the bandwidth.
+  // Returns how many more seconds are useful with storage of twice the bandwidth.
   const auto gains_s = [&](const std::string& every) {
     Case the_case = parse_case(
         "name: moments\n"
@@ -238,7 +239,7 @@ TEST(AllowedBreaks, FasterStorageMovesSnapshotsByTimePastAFailure) {
   EXPECT_LT(std::ranges::min(by_time), -1000);
   EXPECT_GT(std::ranges::max(by_time), 0);
   const std::vector<double> by_iterations = gains_s("1300 iterations");
-  EXPECT_GE(std::ranges::min(by_iterations), -2);  // an iteration, which the end cuts
+  EXPECT_GE(std::ranges::min(by_iterations), -2);  // the end cuts one iteration
 }
 
 }  // namespace

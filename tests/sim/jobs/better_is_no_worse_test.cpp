@@ -1,5 +1,5 @@
-// What holds of jobs composed of any keys: more of what helps makes no figure worse. A table of
-// relations over 500 jobs; where one may break, its row says why, and allowance() by how much.
+// In jobs composed of any keys, an improvement of one quantity makes no figure worse. A table of
+// relations is tested on 500 jobs; if one may break, its row says why, and allowance() by how much.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -22,13 +22,14 @@ namespace windtunnel {
 namespace {
 
 constexpr int kRelationJobs = 500;
-constexpr int kRelationBlocks = 25;  // which run beside each other
+constexpr int kRelationBlocks = 25;  // blocks run in parallel
 constexpr double kEqual = 1e-9;      // rounding of a sum
-// Rounding of the ratio of two sums of positive terms that were rounded no more than 32 times each.
+// Bounds the rounding of the ratio of two sums of positive terms that were rounded at most 32 times
+// each.
 constexpr double kSummed = 2 * 32 * (std::numeric_limits<double>::epsilon() / 2);
-constexpr double kMoved = 0.03;  // of the step: the most that the reasons below made it longer
+constexpr double kMoved = 0.03;  // largest share by which the reasons below made a step longer
 
-constexpr double kMovedByLinks = 1e-4;  // the same of links, which change no kernel
+constexpr double kMovedByLinks = 1e-4;  // the same for links, which change no kernel
 
 enum class Figure {
   step,     // seconds: smaller is better
@@ -37,21 +38,22 @@ enum class Figure {
   fits      // a job that fits must go on fitting
 };
 
-// Why a relation may break. allowed_breaks_test.cpp shows each in one small job.
+// Reasons why a relation may break; allowed_breaks_test.cpp shows each in one small job.
 enum class Breaks {
   never,
-  // What the GPU waits for its host is counted for a pass and spread over its parts
+  // The GPU's wait for its host is counted for a pass and spread over its parts
   // (docs/physics/cost.md).
   by_host,
-  // The tuner picks each collective's algorithm as if it were alone: others get another share.
+  // The tuner picks each collective's algorithm as if it were alone, so others may get a smaller
+  // share.
   by_share,
   // NCCL's tuner picks algorithm and wire format by its model of the links, not by the time that
-  // they take, so one of each is fixed for all sizes. MG-WFBP and ASC merge buckets by the law of a
-  // dense reduction, so merging is turned off.
+  // they take, so the test fixes them for all sizes. MG-WFBP and ASC merge buckets by the law of a
+  // dense reduction, so the test turns merging off.
   by_tuner,
-  // Other times move the snapshots and failures of a trial to other moments: another sample.
+  // Changed times move the snapshots and failures of a trial, which makes it another sample.
   by_chance,
-  // Gradients that are whole before they are scattered lie beside the rank's shard
+  // Whole gradients that wait to be scattered use memory in addition to the rank's shard
   // (docs/physics/gradients.md).
   by_shard
 };
@@ -60,8 +62,8 @@ struct BetterRow {
   const char* name;
   Figure figure;
   Breaks breaks;
-  std::function<bool(Job&)> change;  // false: the job has nothing of it
-  const char* key = nullptr;         // only where the reader accepts it set to this value
+  std::function<bool(Job&)> change;  // false: not applicable to the job
+  const char* key = nullptr;  // the row applies only if the reader accepts this key and value
   const char* value = nullptr;
 };
 
@@ -108,7 +110,7 @@ BetterRow campaign(const char* name, std::function<bool(Job&)> change,
   return {name, Figure::goodput, breaks, std::move(change)};
 }
 
-// One level more. The rest of the job stays: what software keeps by default goes with the level.
+// Shards one level more. The rest of the job stays; defaults of its software change with the level.
 BetterRow sharded(const char* name, Sharding from, Sharding to, const char* value) {
   return {name,
           Figure::memory,
@@ -229,17 +231,17 @@ const std::vector<BetterRow>& better_rows() {
   return all;
 }
 
-// ---- A job, and the same with one thing better.
+// ---- A job, and the same job with one improvement
 
 struct Composed {
-  RandomJob drawn;  // with the keys that are accepted
+  RandomJob drawn;  // only keys that are accepted
   std::string file;
   Case the_case;
 };
 
 constexpr int kTrials = 8;
 
-// None: the reader, or what checks the job later, refuses it.
+// Returns nothing if the reader or a later check refuses the job.
 std::optional<Composed> composed(std::uint64_t number) {
   const std::string file = fmt::format("keys-{}.yaml", number);
   Composed result{accepted(random_job_of_keys(number), file), file, {}};
@@ -270,7 +272,7 @@ Figures figures_of(const Case& the_case, bool with_campaign) {
   return result;
 }
 
-// None: what checks a job after it was read refuses it.
+// Returns nothing if a check after reading refuses the job.
 std::optional<Figures> figures_or_none(const Case& the_case, bool with_campaign) {
   try {
     return figures_of(the_case, with_campaign);
@@ -279,7 +281,7 @@ std::optional<Figures> figures_or_none(const Case& the_case, bool with_campaign)
   }
 }
 
-// None: the job has nothing of it, or the reader refuses it.
+// Returns nothing if the row does not apply to the job, or the reader refuses the change.
 std::optional<Case> bettered(const Composed& base, const BetterRow& row) {
   if (row.key != nullptr) {
     Overrides set = base.drawn.set;
@@ -296,7 +298,7 @@ std::optional<Case> bettered(const Composed& base, const BetterRow& row) {
   return other;
 }
 
-// Half the width of the interval that the mean of the trials' differences lies in.
+// Returns half the width of the confidence interval of the mean of the trials' differences.
 double sampled(const Figures& base, const Figures& other) {
   std::vector<double> differences = other.campaign.trial_goodput;
   for (std::size_t i = 0; i < differences.size(); ++i) {
@@ -307,8 +309,8 @@ double sampled(const Figures& base, const Figures& other) {
 }
 
 // Returns what zero2 may need more than zero1: its shard of the gradients, and the bytes by which
-// whole gradients exceed what zero1 keeps of them. The rank with most counts, with what the
-// allocator adds.
+// whole gradients exceed what zero1 keeps of them. The rank with the largest amount counts,
+// including the allocator's overhead.
 double most_beside_whole_gradients(const Job& job, const Figures& figures) {
   const double larger = whole_gradient_bytes_per_parameter(job) - gradient_bytes_per_parameter(job);
   const double whole = std::max(0.0, larger) * gathered_parameters(job);
@@ -344,7 +346,7 @@ double allowance(const BetterRow& row, const Job& job, const Figures& base, cons
   return 0;
 }
 
-// By how much the other is worse; a share of the base's figure, of goodput in points.
+// Returns by how much the other is worse, as a share of the base's figure; for goodput in points.
 double worse_by(Figure figure, const Figures& base, const Figures& other) {
   switch (figure) {
     case Figure::step:
@@ -375,14 +377,14 @@ void choose_once(Job& job) {
   }
 }
 
-// FlexSP and HDP take the assignment of sequences that is fastest in closed form, which the network
-// may order otherwise.
+// FlexSP and HDP choose the assignment of sequences that is fastest in closed form, which need not
+// be the fastest on the simulated network.
 bool chooses_packs(const Job& job) {
   return job.lengths && job.lengths->policy != LengthPolicy::fixed;
 }
 
-// Compares steps as worse_by() does, but leaves no choice to NCCL's tuner and to policies of
-// lengths.
+// Compares steps as worse_by() does, but with the choices of NCCL's tuner and of sequence policies
+// fixed.
 double worse_without_choices(Case base, Case other) {
   for (Case* the_case : {&base, &other}) {
     choose_once(the_case->job);
@@ -426,7 +428,7 @@ TEST_P(BetterIsNoWorse, OverComposedJobs) {
   EXPECT_GT(held, kInBlock * 10) << "the relations are asked of nearly no job";
 }
 
-// Some of the jobs are drawn in every run of the tests, the others in long ones.
+// Some of the jobs run in every test run, the others only in long ones.
 INSTANTIATE_TEST_SUITE_P(Blocks, BetterIsNoWorse, testing::Range(0, 3));
 INSTANTIATE_TEST_SUITE_P(ManyBlocks, BetterIsNoWorse, testing::Range(3, kRelationBlocks));
 

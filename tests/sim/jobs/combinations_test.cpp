@@ -1,6 +1,7 @@
-// Features of a job put together, by two (docs/reference/combinations.md has all pairs;
-// WINDTUNNEL_UPDATE_GOLDEN=1 writes it) and at random by three: each runs and breaks no invariant,
-// or is refused by a row of policies/conflicts, or is no job.
+// Features of a job are combined in pairs (docs/reference/combinations.md lists all;
+// WINDTUNNEL_UPDATE_GOLDEN=1 writes it) and in random triples. Each job runs and breaks no
+// invariant, or is refused by a row of policies/conflicts, or the features set a key differently,
+// so that there is no job.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -28,7 +29,7 @@ constexpr std::string_view kEnd = "<!-- end of pairs -->\n";
 constexpr std::string_view kWantedBegin =
     "<!-- pairs that are asked for, by combinations_test -->\n";
 constexpr std::string_view kWantedEnd = "<!-- end of pairs that are asked for -->\n";
-constexpr std::size_t kFeatures = 112;  // a test each looks for its line
+constexpr std::size_t kFeatures = 112;  // one test per feature checks its line
 
 std::size_t count_of_features() {
   return job_features().features.size();
@@ -37,7 +38,7 @@ const std::string& name_of(std::size_t feature) {
   return job_features().features[feature].name;
 }
 
-// Its name in the table of gradients.md, which has the reason.
+// Returns the row's name in the table of gradients.md, which states the reason.
 std::string reason_of(const Conflict& row) {
   return fmt::format("{} with {}", row.is.name, row.with.name);
 }
@@ -45,7 +46,7 @@ std::string reason_of(const Combination& pair) {
   return pair.row == nullptr ? pair.why : reason_of(*pair.row);
 }
 
-// A feature's line: what it is refused with, and which keys say what others say differently.
+// Returns a feature's line: what refuses it, and which keys other features set differently.
 std::string line_of(std::size_t feature, const std::vector<Combination>& with) {
   std::vector<std::string> keys;
   for (const auto& [key, value] : job_features().features[feature].keys) {
@@ -77,7 +78,7 @@ std::string line_of(std::size_t feature) {
   std::vector<Combination> with(count_of_features());
   for (std::size_t other = 0; other < with.size(); ++other) {
     if (other == feature) continue;
-    // In the order of the list, so that both lines have the same message.
+    // The pair is in the order of the list, so that both lines have the same message.
     const std::array<std::size_t, 2> pair = {std::min(feature, other), std::max(feature, other)};
     with[other] = combine(pair);
     for (const std::string& broken : with[other].broken) {
@@ -123,7 +124,8 @@ TEST_P(Pairs, AreAsThePageSays) {
 }
 INSTANTIATE_TEST_SUITE_P(ManyBlocks, Pairs, testing::Range(0, int(kFeatures)));
 
-// How many pairs there are of each kind, [Together]; `wanted`: of FeatureList::wanted, that work.
+// Returns how many pairs there are of each kind, [Together]; `wanted` counts those of
+// FeatureList::wanted that work.
 std::string summary_of(const std::array<int, 3>& number, int wanted) {
   const std::size_t count = count_of_features();
   return fmt::format(
@@ -133,7 +135,8 @@ std::string summary_of(const std::array<int, 3>& number, int wanted) {
       job_features().wanted.size());
 }
 
-// FeatureList::wanted as a table: a line for each first feature, with what it works and what not.
+// Lists FeatureList::wanted as a table: a line for each first feature, with the features that it
+// works with and those that it does not.
 struct WantedPairs {
   std::string table = "\n| feature | works with | refused with |\n|---|---|---|\n";
   int work = 0;
@@ -169,7 +172,7 @@ const WantedPairs& wanted_pairs() {
   return all;
 }
 
-// Pairs that give a key two values, which no run has to tell.
+// Counts pairs that set a key to two values, which needs no run.
 int pairs_that_are_no_jobs() {
   int pairs = 0;
   for (std::size_t i = 0; i < count_of_features(); ++i) {
@@ -180,7 +183,7 @@ int pairs_that_are_no_jobs() {
   return pairs;
 }
 
-// The third column of all lines of the page together: each pair that works stands in two lines.
+// Counts pairs that work, from the third column of the page; each pair is in two lines.
 int pairs_that_work(const std::string& printed) {
   int works = 0;
   for (std::size_t i = 0; i < count_of_features(); ++i) {
@@ -195,9 +198,9 @@ int pairs_that_work(const std::string& printed) {
   return works / 2;
 }
 
-// The page without its long runs: the number of lines, and in the summary all that follows from the
-// lines, from the list of features and from running the pairs that are asked for. The lines of some
-// features whose refusals changed are compared, too; AreAsThePageSays has all of them.
+// Checks the page without long runs: the number of lines, and the figures of the summary that
+// follow from the lines, from the list of features and from the pairs that are asked for. The lines
+// of some features whose refusals changed are compared, too; AreAsThePageSays compares all of them.
 void expect_page(const std::string& page) {
   const std::string printed = printed_pairs(page);
   EXPECT_EQ(std::ranges::count(printed, '\n'), std::ptrdiff_t(count_of_features()) + 6);
@@ -214,7 +217,7 @@ void expect_page(const std::string& page) {
   }
 }
 
-// All pairs, as the page has them.
+// The page states all pairs.
 TEST(PairsPage, PrintsAllPairs) {
   ASSERT_EQ(count_of_features(), kFeatures) << "a test for each feature: change kFeatures";
   const std::string page = read_text_file(source_path(kPage));
@@ -258,7 +261,7 @@ TEST(PairsPage, PrintsThoseAskedForOfWhichNineTenthsWork) {
               page.substr(0, first) + wanted_pairs().table + page.substr(page.find(kWantedEnd)));
 }
 
-// Whether two of three features do not go together, which the page says.
+// Returns whether the page refuses a pair of the three features.
 bool has_refused_pair(std::span<const std::size_t> three) {
   for (std::size_t left_out = 0; left_out < 3; ++left_out) {
     const std::array pair = {three[left_out == 0 ? 1 : 0], three[left_out == 2 ? 1 : 2]};
@@ -272,14 +275,14 @@ constexpr int kInBlock = 50;
 
 class Triples : public testing::TestWithParam<int> {};
 
-// That all numbers of a job that runs are finite is an invariant of records.
+// Invariants of records include that all numbers of a job that runs are finite.
 TEST_P(Triples, RunOrAreRefusedByARow) {
   int ran = 0;
   for (int i = 0; i < kInBlock; ++i) {
     RandomStream random(20261129, RandomPurpose::test, std::uint64_t(GetParam()) * kInBlock + i);
     std::vector<std::size_t> features;
     Combination drawn;
-    // What is no job is drawn again.
+    // If the features form no job, others are drawn.
     do {
       features.clear();
       while (features.size() < 3) {

@@ -1,4 +1,5 @@
-// Jobs of which two parts did not know of each other: each runs, or is refused at its place.
+// Jobs combine two features that were built without regard to each other: each job runs, or is
+// refused at its place.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -34,7 +35,7 @@ std::string refusal(const std::string& text) {
   return error_of([&] { run(text); });
 }
 
-// Tensors are numbered by the table's layers, and so are the blocks that islands exchange.
+// The layers of a table number its tensors, and so the blocks that islands exchange.
 TEST(ComposedCases, IslandsExchangeTheTensorsOfATable) {
   for (const std::string level : {"{islands: 2, every: 10 steps}",
                                   "{islands: 2, every: 50 steps, fragments: 5, delay: 2 steps, "
@@ -42,8 +43,8 @@ TEST(ComposedCases, IslandsExchangeTheTensorsOfATable) {
                                   "{islands: 2, every: 1 step, pattern: gossip, graph: random}"}) {
     const Record record = run(kTable + "sync: [" + level + "]\n");
     ASSERT_EQ(record.iteration.sync.size(), 1u) << level;
-    // The ranks of an island divide 25.6 million parameters: four bytes of each, or by int4 half a
-    // byte, and at most twice that around a ring.
+    // The ranks of an island divide 25.6 million parameters among them. Each takes four bytes, or
+    // half a byte in int4, and at most twice that around a ring.
     const double ranks = record.job.layout.dp / 2.0;
     EXPECT_GT(record.iteration.sync[0].sent_bytes, 0.5 * 25e6 / ranks) << level;
     EXPECT_LT(record.iteration.sync[0].sent_bytes, 4.0 * 2 * 26e6 / ranks) << level;
@@ -62,7 +63,7 @@ TEST(ComposedCases, AStepThatWaitsForItsInputMayHaveNoPassOnItsPath) {
   EXPECT_EQ(broken_invariants(record), std::vector<std::string>{});
 }
 
-// A search tries micro-batches that domino's slices do not divide.
+// A search tries micro-batches that cannot be split into domino's slices.
 TEST(ComposedCases, ASearchPassesOverWhatTheReaderRefuses) {
   const std::string text = kTransformer +
                            "layout: {tp: 2, sequence_parallel: true}\n"
@@ -93,7 +94,7 @@ TEST(ComposedCases, OpenMemoryOfUnlikeNodesIsRefusedBeforeItIsPriced) {
   EXPECT_NE(why.find("auto needs the memory of each rank"), std::string::npos) << why;
 }
 
-// What the tightest pool needs is what all recompute.
+// All nodes recompute what the pool with the least memory needs.
 TEST(ComposedCases, OpenMemoryOfUnlikeNodesIsFoundForAll) {
   const std::string text =
       "name: pools\n"
@@ -105,7 +106,7 @@ TEST(ComposedCases, OpenMemoryOfUnlikeNodesIsFoundForAll) {
   EXPECT_NE(run(text + "recompute: auto\n").job.recompute, Recompute::none);
 }
 
-// Chunks that are short against the state need fewer operations than the convention counts.
+// Chunks much shorter than the state need fewer operations than the usual count of model FLOPs.
 TEST(ComposedCases, HardwareDoesAtLeastTheModelsFlopsOfAScan) {
   const std::string text =
       "name: scan\n"
@@ -121,7 +122,7 @@ TEST(ComposedCases, HardwareDoesAtLeastTheModelsFlopsOfAScan) {
   }
 }
 
-// A scan exchanges all to all over the ranks among which attention passes keys around a ring.
+// The all-to-all of a scan runs over the ranks among which attention passes keys around a ring.
 TEST(ComposedCases, AScanExchangesOverTheRingOfAttention) {
   const std::string text =
       "name: scan\n"
@@ -136,7 +137,7 @@ TEST(ComposedCases, AScanExchangesOverTheRingOfAttention) {
   EXPECT_GT(record.iteration.critical_path_s[static_cast<int>(Category::cp)], 0);
 }
 
-// The workers that gradient coding waits for are faster than the mean one.
+// The workers that gradient coding waits for are faster than the mean worker.
 TEST(ComposedCases, NobodyWaitsForLessThanNothing) {
   std::string text = kTransformer + "redundancy: {scheme: gradient-coding, stragglers: 4}\n";
   const std::string cluster = "node: dgx-h100";
@@ -144,8 +145,8 @@ TEST(ComposedCases, NobodyWaitsForLessThanNothing) {
   EXPECT_EQ(broken_invariants(run(text)), std::vector<std::string>{});
 }
 
-// Half of the replicas stand on slower nodes: a step that leaves all of them out takes what the
-// others take, and one that leaves out one fewer waits as long as without redundancy.
+// Half of the replicas are on slower nodes. A step that leaves all of them out takes as long as on
+// the others; a step that leaves out one fewer waits as long as without redundancy.
 TEST(ComposedCases, WorkersOnSlowerNodesAreLeftOut) {
   const auto with = [](const std::string& cluster, const std::string& rest) {
     return run("name: pools\n"
@@ -174,8 +175,8 @@ TEST(ComposedCases, WorkersOnSlowerNodesAreLeftOut) {
   EXPECT_NEAR(all_s - fast.time_s, fast.stragglers->work_s * (1 - faster), 0.02 * all_s);
 }
 
-// Trials last unequally long, by a pause or a restart at their end: mean seconds over the mean wall
-// time add up to 1.002 here.
+// Trials have unequal lengths, because of a pause or a restart at their end: here mean seconds over
+// the mean wall time would add up to 1.002.
 TEST(ComposedCases, LostSharesAndGoodputAddUp) {
   const Record record =
       run("name: lost\n"
@@ -196,7 +197,7 @@ TEST(ComposedCases, LostSharesAndGoodputAddUp) {
   EXPECT_NEAR(all, 1, 1e-12);
 }
 
-// Islands of unlike nodes that drift apart: no part of the path is less than nothing.
+// Islands of unlike nodes drift apart, and no part of the critical path may be negative.
 TEST(ComposedCases, IslandsOfUnlikeNodesWaitForNoLessThanNothing) {
   const std::string head =
       "name: pools\n"
@@ -220,7 +221,8 @@ TEST(ComposedCases, IslandsOfUnlikeNodesWaitForNoLessThanNothing) {
   }
 }
 
-// Several iterations in a row: a copy is complete behind the begin of the iteration that takes it.
+// Several iterations run in a row: a copy is complete only after the iteration that takes it has
+// begun.
 TEST(ComposedCases, NoSnapshotIsCompleteBeforeItsIterationBegins) {
   const Record record =
       run("name: dear\n"
@@ -238,8 +240,8 @@ TEST(ComposedCases, NoSnapshotIsCompleteBeforeItsIterationBegins) {
   EXPECT_EQ(broken_invariants(record), std::vector<std::string>{});
 }
 
-// More parity stands more lost nodes at once, and sends more: where no failure takes as many, it
-// costs goodput, by what its bytes stall training.
+// More parity survives more lost nodes at once, and sends more. If no failure takes that many
+// nodes, it costs goodput, by the stalls that its bytes cause.
 TEST(ComposedCases, ParityThatNoFailureNeedsCostsWhatItsBytesStall) {
   const auto with_parity = [](int parity) {
     return run(
@@ -267,15 +269,15 @@ TEST(ComposedCases, ParityThatNoFailureNeedsCostsWhatItsBytesStall) {
   EXPECT_GT(peers_of_many.stall_s, peers.stall_s);
   const double lost = few.campaign->goodput.mean - many.campaign->goodput.mean;
   EXPECT_GT(lost, 0.01);
-  // Goodput is that of the share that is left beside both tiers' stalls, to a thousandth: failures
-  // fall at other moments.
+  // Goodput is in proportion to the share of time that both tiers' stalls leave, to a thousandth,
+  // because failures strike at other moments.
   const auto share = [](const Record& record) {
     return 1 - record.campaign->tiers[0].overhead - record.campaign->tiers[1].overhead;
   };
   EXPECT_NEAR(lost, share(few) - share(many), 1e-3);
 }
 
-// What the check itself finds: a figure that is off, one that is no number, one that is negative.
+// The check reports a figure that is off, one that is no number, and one that is negative.
 TEST(ComposedCases, BrokenInvariantsAreTold) {
   Record record = run(kTransformer);
   EXPECT_EQ(broken_invariants(record), std::vector<std::string>{});

@@ -1,5 +1,6 @@
-// No exchange is free of its links: of random jobs of islands, in every pattern, no cycle of steps
-// ends before links could have carried the bytes of its exchange, hidden, late or at random times.
+// Every exchange needs time on its links. In random jobs of islands, with every pattern, no cycle
+// of steps ends before its links could have carried the bytes of its exchange, whether this is
+// hidden, late or at random times.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -68,7 +69,7 @@ class SyncDraw {
   RandomStream random_;
 };
 
-// Whether links, not steps, set the time of its cycle.
+// Returns whether the links, not the steps, determine the time of a cycle.
 bool is_bound(const Job& job) {
   const PreparedIteration prepared = prepare_iteration(job);
   const DrawnIteration plain = run_draws(job, prepared, 1);
@@ -83,8 +84,8 @@ bool is_bound(const Job& job) {
       return plan_bound(iteration_plan(job, prepared, options), job.cluster, CountedTransfers::all)
           .link_s;
     };
-    // One step's own bytes and those of the exchange; by formula (fidelity: closed) collectives do
-    // not know of each other, and the exchange has its own.
+    // The bytes are those of one step and of the exchange. In closed form (fidelity: closed)
+    // collectives ignore each other, so that only the exchange's bytes count.
     const bool closed = job.communication.fidelity == Fidelity::closed;
     const double bytes_s =
         link_s({.outer = OuterWindow{.level = level}}) - (closed ? link_s({}) : 0);
@@ -92,7 +93,7 @@ bool is_bound(const Job& job) {
     links_s += seconds[level].exchange_s / cycle;
     bound = bound || seconds[level].exchange_s > cycle * plain.step_s.mean;
   }
-  // And all levels one after the other, simulated or in closed form.
+  // The same holds for all levels one after the other, simulated or in closed form.
   if (job.sync.size() > 1) {
     EXPECT_GE(step_s, links_s * (1 - 1e-9));
     EXPECT_GE(closed_s, links_s * (1 - 1e-9));

@@ -1,5 +1,5 @@
-// Islands of replicas together with features that were built for jobs without islands. Each figure
-// is compared with a closed form, or with that of a job without islands that must be equal.
+// Islands of replicas are combined with features that were built for jobs without islands. Each
+// figure is compared with a closed form, or with that of an equivalent job without islands.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ Record run(const std::string& text, const Overrides& set = {}) {
   return record;
 }
 
-// A replica a node.
+// Each replica has one node.
 std::string job_of(int nodes, const std::string& sync, const std::string& more = {},
                    const std::string& cluster = {}) {
   return "name: islands\n"
@@ -35,8 +35,8 @@ std::string job_of(int nodes, const std::string& sync, const std::string& more =
          (sync.empty() ? "" : "sync: [{over: node, " + sync + "}]\n") + more;
 }
 
-// What islands exchange does not depend on the lengths. Between exchanges an island takes what its
-// own sequences take, not what the longest of all do.
+// What islands exchange does not depend on sequence lengths. Between exchanges an island takes as
+// long as its own sequences need, not as the longest of all.
 TEST(IslandJobs, UnequalLengthsDriftApart) {
   const std::string every = "every: 100 steps";
   const Record equal = run(job_of(4, every));
@@ -49,7 +49,7 @@ TEST(IslandJobs, UnequalLengthsDriftApart) {
   const auto [least, most] = std::ranges::minmax(ends_s);
   EXPECT_GT(record.iteration.inner_step_s, least);
   EXPECT_LT(record.iteration.inner_step_s, most);
-  // What is waited for grows by the root of the steps between exchanges.
+  // The wait grows with the root of the number of steps between exchanges.
   EXPECT_GT(record.iteration.sync[0].seconds.wait_s, 0);
   const Record longer =
       run(job_of(4, "every: 400 steps"), {{"batch.lengths", "{median: 1000, sigma: 0.8}"}});
@@ -57,8 +57,8 @@ TEST(IslandJobs, UnequalLengthsDriftApart) {
               0.05);
 }
 
-// Its steps are in vain, and those of the others are as if it were as fast as they: of 4 islands 3
-// learn. Where all wait, they are all as slow. Islands that never wait are each at their own pace.
+// If the slow island is left out, its steps are in vain, and 3 of 4 islands learn at the speed of
+// the fast ones. If all wait, all are as slow. Islands that never wait run at their own speed.
 TEST(IslandJobs, ASlowIslandIsLeftOutOrWaitedFor) {
   const std::string slow = ", slow_nodes: [{node: 2, slowdown: 1.5}]";
   const auto step_s = [&](const std::string& sync, const std::string& cluster) {
@@ -68,7 +68,7 @@ TEST(IslandJobs, ASlowIslandIsLeftOutOrWaitedFor) {
   const double waited_s = step_s("every: 10 steps", slow);
   const double left_out_s = step_s("every: 10 steps, wait_for: all-but-1", slow);
   EXPECT_GT(waited_s, 1.2 * calm_s);
-  // The kernels of an exchange are those of the slow node.
+  // The kernels of an exchange that is waited for are as slow as the slow node's.
   EXPECT_NEAR(left_out_s, calm_s * 4 / 3, 1e-3 * calm_s);
   const double chosen_s = step_s("every: 10 steps, wait_for: dynamic", slow);
   EXPECT_NEAR(chosen_s, std::min(waited_s, left_out_s), 1e-9 * chosen_s);
@@ -84,7 +84,7 @@ constexpr const char* kCampaign =
     "recovery: {spares: 4, detect: 30 s, restart: 60 s}\n"
     "campaign: {length: 2 d, replicas: 4}\n";
 
-// What no other island has comes from copies, and costs what has been learnt since.
+// State that no other island has comes from copies, and training since the copy is lost.
 TEST(IslandJobs, ExpertsOfAnIslandComeFromItsCopies) {
   const std::string experts = "{experts: 8, per_token: 2, ffn: 4096}";
   const auto report = [&](const std::string& parameters) {
@@ -100,7 +100,8 @@ TEST(IslandJobs, ExpertsOfAnIslandComeFromItsCopies) {
   EXPECT_GT(dense.goodput.mean, 0.3);
 }
 
-// With four islands of two modules of either half, one that fails has both on others.
+// Each half of the model has two modules, which four islands share, so a failed island finds both
+// of its modules on others.
 TEST(IslandJobs, ModulesOfPathsComeFromOtherIslands) {
   const CampaignReport report =
       *run(job_of(4, "every: 100 steps, paths: [2, 2]", kCampaign)).campaign;
@@ -108,7 +109,8 @@ TEST(IslandJobs, ModulesOfPathsComeFromOtherIslands) {
   EXPECT_GT(report.goodput.mean, 0.3);
 }
 
-// Islands of two nodes: one that lacks a node goes on with the other, where it would have waited.
+// Islands have two nodes: an island that lacks one continues with the other, where it would
+// otherwise wait.
 TEST(IslandJobs, AnIslandGoesOnInAnotherLayout) {
   const auto report = [](const std::string& then) {
     const std::string text = job_of(4, "", kCampaign);
@@ -127,7 +129,7 @@ TEST(IslandJobs, AnIslandGoesOnInAnotherLayout) {
   EXPECT_GT(goes_on.goodput.mean, waits.goodput.mean);
 }
 
-// Islands that never exchange are jobs of their own.
+// Islands that never exchange equal separate jobs.
 TEST(IslandJobs, RedundancyIsThatOfEachIsland) {
   const std::string redundancy = "redundancy: {scheme: drop-slowest, stragglers: 1}\n";
   const std::string jitter = ", jitter: {exponential: 0.2}";
@@ -138,14 +140,15 @@ TEST(IslandJobs, RedundancyIsThatOfEachIsland) {
   EXPECT_DOUBLE_EQ(islands.iteration.stragglers->missing, alone.iteration.stragglers->missing);
   EXPECT_DOUBLE_EQ(islands.iteration.stragglers->gradient_share,
                    alone.iteration.stragglers->gradient_share);
-  // Between exchanges they drift apart.
+  // Between exchanges islands drift apart.
   const Record exchanging =
       run(job_of(4, "", redundancy + "sync: [{islands: 2, every: 100 steps}]\n", jitter));
   EXPECT_GT(exchanging.iteration.sync[0].seconds.wait_s, 0);
   EXPECT_GT(exchanging.iteration.time_s, islands.iteration.time_s);
 }
 
-// Each island has its part of the engines and the prompts: a loop as that of one alone.
+// Each island has its share of the engines and the prompts, so its loop equals that of a single
+// job.
 TEST(IslandJobs, RolloutsAreThoseOfEachIsland) {
   const auto loop = [](int nodes, int prompts, const std::string& rest) {
     const Record record = run(job_of(

@@ -64,12 +64,12 @@ FeatureList read_features() {
   return list;
 }
 
-// A key that one of them sets and another takes out.
+// Returns whether the feature removes this key from the job.
 bool takes_out(const JobFeature& feature, const std::string& key) {
   return std::ranges::count(feature.no, key) > 0;
 }
 
-// Keys that the job takes from no feature.
+// Returns the keys of the base job that no feature sets or removes.
 Overrides rest_of_job(std::span<const std::size_t> features) {
   Overrides rest;
   for (const auto& each : job_features().job) {
@@ -84,10 +84,10 @@ Overrides rest_of_job(std::span<const std::size_t> features) {
   return rest;
 }
 
-// What the messages of a row have in common, whatever stands in its braces.
+// Matches all messages of a row, whatever replaces its braces.
 struct RowPattern {
   const Conflict* row;
-  std::size_t letters = 0;  // of the row's own words
+  std::size_t letters = 0;  // of the row's fixed words
   std::unique_ptr<RE2> pattern;
 };
 
@@ -127,11 +127,11 @@ const Conflict* row_of(const Error& error) {
     for (const ConflictSubject& subject : conflict_table()) {
       for (const Conflict& row : subject.rows()) all.push_back(pattern_of(row));
     }
-    // Rows of few words of their own match the messages of others, too.
+    // Longer patterns come first, as rows with few fixed words match the messages of others, too.
     std::ranges::stable_sort(all, std::ranges::greater(), &RowPattern::letters);
     return all;
   }();
-  constexpr std::size_t kLeastLetters = 8;  // fewer would match any message
+  constexpr std::size_t kLeastLetters = 8;  // a shorter pattern would match any message
   const std::string text(error.text());
   for (const RowPattern& each : patterns) {
     CHECK(each.letters >= kLeastLetters, "a row about {} says nothing of its own",
@@ -192,7 +192,7 @@ Combination combine(std::span<const std::size_t> features) {
     result.together = Together::refused;
     result.row = row_of(error);
     result.why = error.text();
-  } catch (const std::exception& fault) {  // a CHECK, which nobody's input should meet
+  } catch (const std::exception& fault) {  // a CHECK, which no input should reach
     result.broken.emplace_back(fault.what());
   }
   return result;

@@ -16,7 +16,7 @@
 namespace windtunnel {
 namespace {
 
-// Each job takes one text of each kind of part.
+// Each job takes one text from each list of parts.
 using Parts = std::span<const std::string_view>;
 
 constexpr std::string_view kModels[] = {
@@ -30,7 +30,7 @@ constexpr std::string_view kModels[] = {
     "model: resnet-50\n",
     "model: alexnet\n",
 };
-constexpr std::size_t kTransformers = 4;  // of the models, the first ones
+constexpr std::size_t kTransformers = 4;  // the first models are transformers
 
 constexpr std::string_view kClusters[] = {
     "nodes: 2, node: dgx-h100",
@@ -52,7 +52,7 @@ constexpr std::string_view kLayouts[] = {
     "layout: {tp: 1, pp: 2}\n",
     "layout: {tp: 2, pp: 4, sharding: zero1}\n",
 };
-constexpr std::size_t kLayoutsOfTables = 2;  // those that a table of layers runs in
+constexpr std::size_t kLayoutsOfTables = 2;  // the first layouts also suit a table of layers
 
 constexpr std::string_view kTurns[] = {
     "",
@@ -81,7 +81,7 @@ constexpr std::string_view kTurns[] = {
     "schedule: zb-h1\n",
 };
 
-// From this number on, jobs may have islands in addition to another part.
+// From this number on, jobs may have islands together with another part.
 constexpr std::uint64_t kFirstWithTwoTurns = 500;
 constexpr std::string_view kIslands[] = {
     "sync: [{islands: 2, every: 10 steps}]\n",
@@ -134,7 +134,7 @@ constexpr StatedPart kExchanges[] = {
     {"train", "{method: zeroth-order}"},
 };
 
-// Long names of the library would be simulated for minutes; what they are made of is drawn.
+// Long names of the library would take minutes to simulate; their parts are drawn instead.
 constexpr std::string_view kLeftOut[] = {
     "model", "name", "cluster.nodes", "campaign.replicas", "campaign.length", "model.layers"};
 
@@ -225,7 +225,7 @@ class KeyDraw {
 
   static constexpr std::string_view kIntervals[] = {"1 iteration", "10 iterations", "7 min"};
 
-  // Returns the example, or a part or a multiple of it.
+  // Returns the field's example, or a fraction or multiple of it.
   std::string scaled(const Field& field) {
     static constexpr double kTimes[] = {1, 1, 0, 0.1, 0.5, 2, 10};
     const std::string_view example = field.example;

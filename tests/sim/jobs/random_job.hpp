@@ -11,9 +11,9 @@
 namespace windtunnel {
 
 // A short scenario of one of several kinds (transformer, table of layers, unlike nodes, islands,
-// unequal lengths, work in idle time, power, state beside the GPU) and up to six keys of the table
-// on top, each with a value that its row allows: a key that is added to the table is drawn without
-// a word here. Many are refused, and must be by name.
+// unequal lengths, work in idle time, power, state beside the GPU) gets up to six keys of the field
+// table, each with a value that its row allows. A key that is added to the table is drawn without a
+// change here. Many jobs are refused, and the refusal must name a key.
 struct RandomJob {
   std::string text;
   Overrides set;
@@ -23,11 +23,12 @@ struct RandomJob {
 };
 RandomJob random_job_of_keys(std::uint64_t number);
 
-// The job with the keys that go with the ones before. `refused` is told why another is left out.
+// Returns the job with each key that is accepted together with those before it. `refused` gets the
+// refusals of the others.
 RandomJob accepted(const RandomJob& job, const std::string& file,
                    const std::function<void(const Error&)>& refused = {});
 
-// Failures so often that in two days most trials have some of each class.
+// Makes failures so frequent that in two days most trials have some of each class.
 void make_campaign_eventful(Job& job);
 
 }  // namespace windtunnel

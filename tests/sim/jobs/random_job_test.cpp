@@ -1,5 +1,6 @@
-// Jobs composed of any keys of the table: each runs and breaks no invariant, or is refused by name
-// at its place. None ends by a signal (which ends this program), a failed CHECK, or takes long.
+// Jobs are composed of any keys of the table. Each runs and breaks no invariant, or is refused by
+// name at its place. None ends by a signal (which would end this program) or a failed CHECK, or
+// takes long.
 #include "tests/sim/jobs/random_job.hpp"
 
 #include <fmt/format.h>
@@ -24,11 +25,11 @@ namespace windtunnel {
 namespace {
 
 constexpr int kJobs = 5000;
-constexpr int kBlocks = 50;         // which run beside each other
+constexpr int kBlocks = 50;         // blocks run in parallel
 constexpr double kLongest_s = 20;   // of CPU time
-constexpr int kSearchedEvery = 10;  // a search varies each so manieth job as well
+constexpr int kSearchedEvery = 10;  // every tenth job is also varied by a search
 
-// By "file:line:column:" or by the option that set the value.
+// The place is "file:line:column:" or the option that set the value.
 bool names_its_place(const std::string& why, const std::string& file) {
   return why.starts_with(file + ":") || why.starts_with("--set ");
 }
@@ -50,7 +51,7 @@ void search(const RandomJob& job, const std::string& file, std::uint64_t number)
   optimise({.file = file, .text = job.text, .set = job.set}, {{}}, options);
 }
 
-// Whether it ran.
+// Returns whether the job ran.
 bool runs(std::uint64_t number) {
   const RandomJob drawn = random_job_of_keys(number);
   const std::string file = fmt::format("keys-{}.yaml", number);
@@ -76,7 +77,7 @@ bool runs(std::uint64_t number) {
   return ran;
 }
 
-// What plan_bound() and docs/physics/gradients.md rest on: the kernels of a rank do not overlap.
+// plan_bound() and docs/physics/gradients.md assume that the kernels of a rank do not overlap.
 TEST(RandomJobPlans, KernelsOfARankStandOnOneStream) {
   int classes = 0;
   for (std::uint64_t number = 0; number < 100; ++number) {
@@ -99,8 +100,8 @@ TEST(RandomJobPlans, KernelsOfARankStandOnOneStream) {
   EXPECT_GT(classes, 50);
 }
 
-// The least time of a collective: half of its bytes into a member by the fastest link of a GPU, and
-// what of them other nodes have by all NICs of a node.
+// Returns a lower bound of a collective's time: half of its bytes enter a member over the fastest
+// link of a GPU, and the part from other nodes over all NICs of a node.
 double least_seconds(const Task& task, const Group& group, const Cluster& cluster) {
   std::set<int> nodes;
   for (const RankId rank : group.members) nodes.insert(cluster.node_of(rank));
@@ -116,7 +117,7 @@ double least_seconds(const Task& task, const Group& group, const Cluster& cluste
   return task.bytes / 2 / in_node_Bps;
 }
 
-// Whatever a job's features make of its exchanges: none is over before its bytes could be.
+// Whatever features a job has, no collective ends before its bytes could have been sent.
 TEST(RandomJobPlans, NoCollectiveBeatsItsBytes) {
   int collectives = 0;
   std::set<CollectiveKind> kinds;
@@ -126,7 +127,7 @@ TEST(RandomJobPlans, NoCollectiveBeatsItsBytes) {
       const RandomJob job = accepted(random_job_of_keys(number), file);
       Job own = parse_case(job.text, file, job.set).job;
       own.communication.fidelity = Fidelity::closed;
-      own.input = nullptr;  // what is loaded shares links, which takes the engine
+      own.input = nullptr;  // input shares links, which only the engine models
       const Plan plan = iteration_plan(own, prepare_iteration(own));
       const Timeline timeline = evaluate_plan(plan, own.cluster);
       for (const RankTimeline& rank : timeline.ranks) {
@@ -160,11 +161,11 @@ TEST_P(RandomJobs, RunOrAreRefusedByName) {
   RecordProperty("ran", ran);
 }
 
-// A few hundred are drawn in every run of the tests, the others in long ones.
+// A few hundred jobs run in every test run, the others only in long ones.
 INSTANTIATE_TEST_SUITE_P(Blocks, RandomJobs, testing::Range(0, kBlocks / 10));
 INSTANTIATE_TEST_SUITE_P(ManyBlocks, RandomJobs, testing::Range(kBlocks / 10, kBlocks));
 
-// Each key of the table is drawn by one of them or another.
+// Each key of the table is drawn by at least one of the jobs.
 TEST(RandomJobsOfKeys, DrawMostOfTheTable) {
   std::set<std::string> drawn;
   for (std::uint64_t number = 0; number < kJobs; ++number) {

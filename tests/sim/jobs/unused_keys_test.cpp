@@ -1,5 +1,5 @@
-// A key that changes no figure of a job is told in a note of the run, found by `run --unused` or
-// refused: random jobs with one of their keys and without.
+// A key that changes no figure of a job is reported in a note of the run, found by `run --unused`,
+// or refused. Random jobs are compared with and without one of their keys.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -22,25 +22,25 @@ Record simulated_case(const Case& the_case) {
   return simulate(the_case, {.threads = 1, .allow_oom = true, .depth = StudyDepth::campaign});
 }
 
-// A key of a job of which nothing comes. What looks for it leaves out keys in turn as this test
-// does, but asks the closed form first and knows maps.
+// A key that changes no figure of a job. idle_keys() removes keys in turn as this test does, but
+// tries the closed form first and knows maps.
 struct IdleKey {
   std::string key;
-  bool noted = false;  // by the run itself
-  bool found = false;  // by looking for it
+  bool noted = false;  // by the run's notes
+  bool found = false;  // by idle_keys()
 };
 
-// It looks at the last of the job's keys.
+// Tests the last of the job's keys.
 std::optional<IdleKey> idle_last_key(std::uint64_t number) {
   RandomJob job = accepted(random_job_of_keys(number), "unused.yaml");
   if (job.set.empty()) return std::nullopt;
   const std::string key = job.set.back().first;
-  if (key.starts_with("origins")) return std::nullopt;  // labels of numbers
+  if (key.starts_with("origins")) return std::nullopt;  // origins only label numbers
   try {
     const Case with_key = parse_case(job.text, "unused.yaml", job.set);
     job.set.emplace_back(key, "null");
     const Case without_key = parse_case(job.text, "unused.yaml", job.set);
-    if (with_key.key == without_key.key) return std::nullopt;  // says what holds anyway
+    if (with_key.key == without_key.key) return std::nullopt;  // the key states the default
     const Record with = simulated_case(with_key);
     if (exact_figures(with) != exact_figures(simulated_case(without_key))) return std::nullopt;
     const bool noted = tells_of(with.notes, key);
@@ -67,7 +67,8 @@ TEST_P(UnusedKeys, AreNotedOrFound) {
   fmt::print("{} idle keys, {} noted by the run itself\n", number_of_idle, noted);
 }
 
-// A note is about a key by the key that it names, not by its prose, and about whole segments of it.
+// A note is about the keys that it names in its list of keys, not in its prose, and only about
+// whole segments of them.
 TEST(IdleKeys, ANoteIsAboutItsOwnKeysAlone) {
   const std::vector<Note> notes = {{"cluster.nodes, layout.tp_form", "see schedule search", ""}};
   for (const char* key : {"cluster", "cluster.nodes", "cluster.nodes.0", "layout.tp_form"}) {
@@ -78,7 +79,7 @@ TEST(IdleKeys, ANoteIsAboutItsOwnKeysAlone) {
   }
 }
 
-// What decides a figure is none of them.
+// Keys that change a figure are not reported.
 TEST(IdleKeys, AreThoseThatChangeNothing) {
   const std::string text =
       "name: idle\n"

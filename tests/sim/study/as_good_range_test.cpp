@@ -8,8 +8,7 @@
 namespace windtunnel {
 namespace {
 
-// These campaigns' goodput follows a law of the interval, and they count how often they were asked
-// for.
+// The goodput of these campaigns is a function of the interval; calls are counted.
 struct Campaigns {
   std::function<double(double every_s)> goodput;
   std::map<double, PairedCampaign> asked = {};
@@ -57,13 +56,13 @@ TEST(AsGoodRange, EndsAtWhatIsPossible) {
   expect({5, 10, 20}, 5, 40, {10, 5, 40});
   expect({10}, 10, 10, {10, 10, 10});
   expect({1, 10, 100}, 9.9, 10.1, {10, 10, 10});
-  // Nothing that was tried is possible: a given interval too short, or longer than the campaign.
+  // No tried interval is possible: the given one is too short, or longer than the campaign.
   expect({10}, 20, 40, {20, 20, 40});
   expect({10}, 4, 5, {5, 4, 5});
 }
 
 TEST(AsGoodRange, IsAroundABetterOneThatLayOnTheWay) {
-  // 0.05 points are lost at 20 s x / 2^1.25.
+  // At 20 s x / 2^1.25, 0.05 points are lost.
   Campaigns campaigns{
       [](double every_s) { return 0.9 - 4e-4 * std::abs(std::log2(every_s / 20)); }};
   const AsGoodRange range = campaigns.range({10});

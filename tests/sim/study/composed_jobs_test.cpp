@@ -1,6 +1,6 @@
-// Layout, levels of synchronisation, stragglers and what is done about them, compressors, snapshot
-// tiers and recovery in any combination:
-// each scenario is refused with its place and reason, or its bytes, memory and time add up.
+// Layout, levels of synchronisation, stragglers, redundancy, compressors, snapshot tiers and
+// recovery are combined at random: each scenario is refused with its place and reason, or its
+// bytes, memory and time add up.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace windtunnel {
 namespace {
 
 constexpr int kComposedJobs = 1000;
-constexpr int kComposedBlocks = 20;  // which run beside each other
+constexpr int kComposedBlocks = 20;  // blocks run in parallel
 
 class Draw {
  public:
@@ -25,7 +25,7 @@ class Draw {
   std::string one_of(std::initializer_list<std::string_view> words) {
     return std::string(*(words.begin() + random_.below(words.size())));
   }
-  // "key: word, ", or nothing.
+  // Returns ", key: word", or "".
   std::string maybe(std::string_view key, std::initializer_list<std::string_view> words) {
     return random_.uniform() < 0.5 ? "" : fmt::format(", {}: {}", key, one_of(words));
   }
@@ -66,7 +66,7 @@ std::string random_sync(Draw& draw) {
   return fmt::format("sync: [{}]\n", levels);
 }
 
-// What a step does about the slow ones of its workers.
+// Returns a scheme of redundancy against slow workers, or "".
 std::string random_redundancy(Draw& draw) {
   if (draw.chance(0.7)) return "";
   return fmt::format("redundancy: {{scheme: {}}}\n",
@@ -160,7 +160,7 @@ TEST_P(ComposedJobs, AddUpOrAreRefusedWithTheReason) {
       GetParam());
 }
 
-// Some of the jobs are drawn in every run of the tests, the others in long ones.
+// Some of the jobs run in every test run, the others only in long ones.
 INSTANTIATE_TEST_SUITE_P(Blocks, ComposedJobs, testing::Range(0, kComposedBlocks / 10));
 INSTANTIATE_TEST_SUITE_P(ManyBlocks, ComposedJobs,
                          testing::Range(kComposedBlocks / 10, kComposedBlocks));

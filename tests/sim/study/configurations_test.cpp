@@ -40,7 +40,7 @@ TEST(Configurations, AllSchedulesAreSynchronous) {
   EXPECT_EQ(count("terapipe"), 2);  // 2 and 4 slices
 }
 
-// The scenario that each is set over says how many ranks share a copy, and goes on saying so.
+// The base scenario states how many ranks share a copy, and all configurations keep this number.
 TEST(Configurations, SharedCopiesFitEveryLayout) {
   Configuration base{small_job(1, 1, 8), {}};
   base.job.layout.shard_ranks = 4;
@@ -68,7 +68,7 @@ TEST(Configurations, OneRankHasNoPipelineToOrder) {
   EXPECT_EQ(one[0].chunks, 1);
 }
 
-// Ranks in their own order stand on pools under any layout; places are of one layout.
+// Ranks in their default order fill pools under any layout; stated places fit one layout only.
 TEST(Configurations, OfUnlikeNodesKeepTheOrderOfRanks) {
   Configuration base{pool_job(PoolAxis::pp), {}};
   int prepared = 0;

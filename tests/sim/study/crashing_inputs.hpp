@@ -5,7 +5,7 @@
 
 namespace windtunnel {
 
-// Crashes every 4 hours or so; a copy every ten iterations, which stalls training by 30 s.
+// The job crashes about every 4 hours; a copy every ten iterations stalls training for 30 s.
 inline CampaignInputs crashing_inputs(double detect_s) {
   constexpr double day_s = 86400;
   CampaignInputs inputs;

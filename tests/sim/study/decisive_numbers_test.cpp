@@ -46,7 +46,7 @@ TEST(DecisiveNumbers, ADefaultThatDecidesIsToldWithBothEnds) {
   EXPECT_NEAR(in_note, goodput, 1);
 }
 
-// Repairs that are drawn from records are a default of the plan: half and twice are of all of them.
+// Repair times drawn from records are a default of the plan: half and double apply to all of them.
 TEST(DecisiveNumbers, RecordedRepairsAreTriedBothWays) {
   const Case the_case =
       parse_case(job(", repair: {empirical: infinitehbd}", "{when_no_spare: wait}"), "a.yaml");
@@ -72,7 +72,7 @@ TEST(DecisiveNumbers, WhatIsStatedIsNotTold) {
   EXPECT_EQ(note_of(stated, "failures.0.repair"), nullptr);
 }
 
-// A claim stands beside what was reported, with the goodput of either.
+// A reported rate is shown next to the claimed one, with the goodput of either.
 TEST(DecisiveNumbers, ReportsOfUsersStandBesideClaims) {
   const std::string torchft = "{base: torchft, elastic: {groups: 4}}";
   const Record record = told(job(", repair: 1 h", torchft));
@@ -82,14 +82,14 @@ TEST(DecisiveNumbers, ReportsOfUsersStandBesideClaims) {
   EXPECT_NE(note->figures.find("as reported"), std::string::npos) << note->figures;
 }
 
-// simulate() without advice, as studies of many jobs run it, must not look for decisive numbers.
+// simulate() without advice, as used by studies of many jobs, does not look for decisive numbers.
 TEST(DecisiveNumbers, AreLookedForWhereAdviceIsAsked) {
   const Record record = simulate(parse_case(job("", "{when_no_spare: wait}"), "a.yaml"));
   EXPECT_EQ(note_of(record, "failures.0.repair"), nullptr);
   EXPECT_EQ(record.assumed_constants, "");
 }
 
-// A constant that is given an assumed origin and decides all products is named before others.
+// If a constant of assumed origin determines the time of all products, it is named first.
 TEST(DecisiveNumbers, TheConstantThatMovesTheStepMostComesFirst) {
   Case the_case = parse_case(job("", "{when_no_spare: wait}"), "a.yaml",
                              {{"model", "llama3-8b"}, {"batch.micro", "2"}});

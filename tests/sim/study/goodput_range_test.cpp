@@ -16,7 +16,7 @@ TEST(GoodputRange, AllTimesAreScaledByOneFactor) {
 }
 
 // A failure loses half an interval, which is counted in iterations, and detection and restart,
-// which no cost model predicts: so slower iterations waste more time with each failure.
+// which do not depend on the cost model. So slower iterations lose more with each failure.
 TEST(GoodputRange, SlowerIterationsLoseMoreWithEachFailure) {
   const CampaignInputs inputs = crashing_inputs(60);
   const CampaignReport report = run_campaign(inputs);
@@ -26,7 +26,7 @@ TEST(GoodputRange, SlowerIterationsLoseMoreWithEachFailure) {
 
   CampaignInputs slower = inputs;
   slower.table = scaled(inputs.table, 1.5);
-  const Estimate direct = run_campaign(slower).goodput;  // all trials, instead of some in pairs
+  const Estimate direct = run_campaign(slower).goodput;  // all trials, not some in pairs
   EXPECT_NEAR(range.if_slower, direct.mean, (direct.high - direct.low) / 2);
 }
 

@@ -1,5 +1,5 @@
-// Work in idle time, an input pipeline and pauses of a campaign, in any job: each scenario is
-// refused at its place with the reason, or its steps and its wall time add up.
+// Work in idle time, an input pipeline and pauses of a campaign are combined with any job: each
+// scenario is refused at its place with the reason, or its steps and its wall time add up.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace windtunnel {
 namespace {
 
 constexpr int kIdleJobs = 300;
-constexpr int kIdleBlocks = 10;  // which run beside each other
+constexpr int kIdleBlocks = 10;  // blocks run in parallel
 
 class IdleDraw {
  public:
@@ -124,7 +124,7 @@ TEST_P(IdleJobs, AddUpOrAreRefused) {
   expect_run_or_refused({"idle", kIdleJobs, kIdleBlocks, scenario_of, expect_adds_up}, GetParam());
 }
 
-// Some of the jobs are drawn in every run of the tests, the others in long ones.
+// Some of the jobs run in every test run, the others only in long ones.
 INSTANTIATE_TEST_SUITE_P(Blocks, IdleJobs, testing::Range(0, kIdleBlocks / 2));
 INSTANTIATE_TEST_SUITE_P(ManyBlocks, IdleJobs, testing::Range(kIdleBlocks / 2, kIdleBlocks));
 

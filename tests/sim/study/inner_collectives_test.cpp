@@ -1,5 +1,5 @@
-// Collectives of tensor, context and expert parallelism as tasks of the Plan: where the network is
-// idle the same step as in closed form, and nowhere a step that beats its links.
+// Collectives of tensor, context and expert parallelism run as tasks of the Plan. On an idle
+// network the step equals the closed form, and no step is shorter than its links allow.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -38,7 +38,7 @@ bool talks(const Job& job) {
   return job.layout.tp * job.layout.cp * job.layout.ep > 1;
 }
 
-// Checks `jobs` random jobs of a block that are `wanted`.
+// Checks `jobs` random jobs of a block for which `wanted` holds.
 void for_each_job(int block, int jobs, InnerSpread spread, bool (*wanted)(const Job&),
                   const std::function<void(const Job&)>& check) {
   constexpr std::uint64_t kMost = 10000;
@@ -55,7 +55,7 @@ void for_each_job(int block, int jobs, InnerSpread spread, bool (*wanted)(const 
 
 class InnerCollectives : public testing::TestWithParam<int> {};
 
-// On slow nodes more of a collective is hidden beside longer kernels, which seconds do not know.
+// On slow nodes longer kernels hide more of a collective, which the closed form does not model.
 TEST_P(InnerCollectives, TakeAsLongAsInClosedFormWhereNothingElseUsesTheirLinks) {
   const auto wanted = [](const Job& job) { return talks(job) && job.cluster.slow_nodes.empty(); };
   for_each_job(GetParam(), 500 / kBlocks, InnerSpread::in_node, wanted, [](const Job& job) {
@@ -65,8 +65,8 @@ TEST_P(InnerCollectives, TakeAsLongAsInClosedFormWhereNothingElseUsesTheirLinks)
   });
 }
 
-// A slow node, a slow NIC, both, and messages that take unlike ways: ranks of a group in a node
-// begin together and stay together, so few of the tasks give the step of all.
+// Jobs have a slow node, a slow NIC, both, or messages over unlike paths. Ranks of a group within a
+// node start together and stay together, so a few of the tasks give the same step as all.
 TEST_P(InnerCollectives, OfRanksThatStayTogetherTakeAsLongAsAllTasks) {
   const auto wanted = [](const Job& job) {
     return talks(job) && job.cluster.nodes > 1 && job.cluster.node.gpu_path == GpuPath::nvlink &&
@@ -118,7 +118,7 @@ TEST_P(InnerCollectives, FoldAsAnythingElse) {
   });
 }
 
-// Two nodes with one NIC a GPU: a rank's NIC takes in what its experts get.
+// There are two nodes with one NIC per GPU, so that a rank's NIC receives what its experts get.
 Case zipf_job(const std::string& node, const Overrides& more = {}) {
   Overrides overrides = {{"model.layers", "8"},     {"model.moe.experts", "16"},
                          {"model.moe.ffn", "3584"}, {"model.moe.zipf", "1"},
@@ -129,7 +129,8 @@ Case zipf_job(const std::string& node, const Overrides& more = {}) {
   return load_case(WINDTUNNEL_SOURCE_DIR "/scenarios/mixtral-shared-nics.yaml", overrides);
 }
 
-// What the exchanges of a layer take less, forward, when each pair of ranks has its own bytes.
+// Returns how much less time a layer's forward exchanges take if each pair of ranks has its own
+// bytes.
 double shorter_s(const Job& job) {
   const UnevenExchange exchange = expert_exchanges(job).front();
   std::vector<std::int32_t> gpus(job.layout.ep);
@@ -149,8 +150,9 @@ double shorter_s(const Job& job) {
   return seconds;
 }
 
-// Alone on its links each exchange takes what its busiest link does. To the experts that is the NIC
-// of the busiest rank; on the way back what it returns is spread over the NICs of its node (PXN).
+// Alone on its links each exchange takes as long as its busiest link. Towards the experts that is
+// the NIC of the busiest rank; on the way back its bytes are spread over the NICs of its node
+// (PXN).
 TEST(InnerCollectives, UnevenExchangesTakeWhatTheirBusiestLinkDoes) {
   const Job job = zipf_job("dgx-h100", {{"communication.overlap", "none"}}).job;
   const PreparedIteration prepared = prepare_iteration(job);
@@ -161,8 +163,8 @@ TEST(InnerCollectives, UnevenExchangesTakeWhatTheirBusiestLinkDoes) {
   EXPECT_NEAR(flows_s, closed_s - less_s, 1e-4 * closed_s);
 }
 
-// Where eight share one, its load is that of their mean, in flows as in closed form. All ranks as
-// busy as the busiest would need far longer.
+// If eight ranks share a NIC, its load is eight times their mean, in flows as in closed form. If
+// all ranks were as busy as the busiest, exchanges would take far longer.
 TEST(InnerCollectives, RanksThatShareANicShareWhatTheyGet) {
   const Job job = zipf_job("{base: dgx-h100, nics: 1, nic: 100 Gb/s}",
                            {{"layout.sharding", "none"}, {"communication.overlap", "none"}})
@@ -179,7 +181,7 @@ TEST(InnerCollectives, RanksThatShareANicShareWhatTheyGet) {
   EXPECT_LT(own.step_s, 0.9 * run_of(alike, prepare_iteration(alike), InnerForm::tasks).step_s);
 }
 
-// Each layer's exchange has bytes of its own; what folds, the bound and the closed form know them.
+// Each layer's exchange has bytes of its own, in folding, in the bound and in the closed form.
 TEST(InnerCollectives, LayersThatDrawTheirOwnRouting) {
   const Job job =
       zipf_job("{base: dgx-h100, nics: 1, nic: 100 Gb/s}", {{"layout.sharding", "none"},
@@ -195,8 +197,8 @@ TEST(InnerCollectives, LayersThatDrawTheirOwnRouting) {
   EXPECT_GE(own.step_s, plan_bound(own.plan, job.cluster, CountedTransfers::all).link_s);
 }
 
-// What the bound is for: as seconds of the passes the exchanges of this job met nothing, and the
-// step was shorter than its NICs need.
+// The bound is needed here: with exchanges as fixed seconds of the passes there is no contention,
+// and the step would be shorter than its NICs allow.
 TEST(InnerCollectives, SecondsOfPassesBeatTheNics) {
   const Case the_case = load_case(WINDTUNNEL_SOURCE_DIR "/scenarios/mixtral-shared-nics.yaml",
                                   {{"model.layers", "8"},
@@ -213,12 +215,12 @@ TEST(InnerCollectives, SecondsOfPassesBeatTheNics) {
   const double bound_s = plan_bound(tasks.plan, job.cluster, CountedTransfers::all).link_s;
   EXPECT_GT(bound_s, 1.3);
   EXPECT_GE(tasks.step_s, bound_s);
-  EXPECT_GE(tasks.step_s, 1.807);  // with the share of their bandwidth that NICs reach
+  EXPECT_GE(tasks.step_s, 1.807);  // at the bandwidth share that NICs reach
   EXPECT_LT(run_of(job, prepared, InnerForm::folded).step_s, 1.807);
 }
 
-// Half the clock is half the kernels' speed: NVLink and NICs are as fast as before. By constants,
-// whose collectives kernels of either speed hide alike.
+// Half the clock halves the kernels' speed; NVLink and NICs stay as fast. Collectives come from
+// constants, so that slower kernels hide no more of them.
 TEST(InnerCollectives, ASlowNodeCostsWhatItsKernelsCost) {
   const std::string text =
       "name: slow\nmodel: {layers: 8, hidden: 4096, heads: 32, vocabulary: 32000, sequence: 4096}\n"
@@ -237,10 +239,10 @@ TEST(InnerCollectives, ASlowNodeCostsWhatItsKernelsCost) {
   const double longer_s = kernels_s(slow) - plain_s;
   EXPECT_GT(longer_s, 0.7 * plain_s);
   EXPECT_NEAR(slow.step_s - plain.step_s, longer_s, 0.01 * plain.step_s);
-  EXPECT_GT(plain.step_s - longer_s, 0.05 * plain.step_s);  // what does not grow
+  EXPECT_GT(plain.step_s - longer_s, 0.05 * plain.step_s);  // a part of the step does not grow
 }
 
-// A quarter of the jobs is drawn in every run of the tests, the others in long ones.
+// A quarter of the jobs run in every test run, the others only in long ones.
 INSTANTIATE_TEST_SUITE_P(Blocks, InnerCollectives, testing::Range(0, kBlocks / 10));
 INSTANTIATE_TEST_SUITE_P(ManyBlocks, InnerCollectives, testing::Range(kBlocks / 10, kBlocks));
 INSTANTIATE_TEST_SUITE_P(Blocks, InnerBounds, testing::Range(0, kBlocks / 10));

@@ -68,12 +68,12 @@ TEST(IntervalAdvice, ExponentialFailuresGiveWhatTheFormulaSays) {
   ASSERT_GE(advice->points.size(), 9U);
   for (const IntervalReport::Point& point : advice->points) {
     EXPECT_NEAR(point.goodput.mean, point.expected, four_errors(point.goodput)) << point.every_s;
-    // These are told under other failures than those that the best was chosen by, under which the
-    // regrets below hold exactly.
+    // The reported goodput comes from other failures than those that the best was chosen with; the
+    // regrets below hold exactly for the latter.
     EXPECT_LE(point.goodput.mean, advice->best_goodput + kLeastGain);
   }
   EXPECT_TRUE(std::ranges::is_sorted(advice->points, {}, &IntervalReport::Point::every_s));
-  // Within a step of the grid; next to the optimum the curve is flat.
+  // The best interval is within a step of the grid; near the optimum the curve is flat.
   EXPECT_NEAR(std::log(advice->best_s / advice->exact_s), 0, std::log(1.5));
   EXPECT_GE(advice->exact_regret, 0);
   EXPECT_LT(advice->exact_regret, 1e-3);
@@ -82,8 +82,8 @@ TEST(IntervalAdvice, ExponentialFailuresGiveWhatTheFormulaSays) {
   EXPECT_EQ(point_at(*advice, 1800).every_s, 1800);
 }
 
-// A notice of 32.5 s leaves 30 s to save and the end of an iteration of 5 s with chance one half:
-// half of these failures lose nothing, and no snapshot is taken for them.
+// A notice of 32.5 s suffices with chance one half for the rest of an iteration of 5 s and 30 s to
+// save. Half of these failures then lose nothing, and no periodic snapshot is taken for them.
 TEST(IntervalAdvice, FailuresWithANoticeLongEnoughDoNotCount) {
   CampaignInputs inputs = storage_only();
   inputs.recovery.spares = 64;
@@ -125,11 +125,11 @@ TEST(IntervalAdvice, NoShorterThanTheCopyTakes) {
   EXPECT_EQ(advice->points.front().every_s, 300);
   EXPECT_EQ(advice->best_s, 300);
   EXPECT_EQ(advice->exact_regret, 0);
-  // The copy's time after the stall counts as restart: the formula is exact there, too.
+  // The time from stall to completion counts as restart, so the formula is exact here, too.
   for (const IntervalReport::Point& point : advice->points) {
     EXPECT_NEAR(point.goodput.mean, point.expected, four_errors(point.goodput)) << point.every_s;
   }
-  // Wholly hidden: save as often as copies complete.
+  // If the stall is hidden entirely, the best interval is as short as copies complete.
   inputs.table.iteration_s = {5, 5};
   const std::optional<IntervalReport> hidden = advice_on(inputs);
   ASSERT_TRUE(hidden);
@@ -142,18 +142,18 @@ TEST(IntervalAdvice, ConfiguredInterval) {
   const CampaignReport report = run_campaign(inputs);
   SnapshotTier& tier = inputs.table.tiers[0].tier;
   const auto configured_s = [&] { return interval_advice(inputs, report)->configured_s; };
-  inputs.table.tiers[0].complete_s = 60;  // 30 after the stall: 6 iterations, so each second time
+  inputs.table.tiers[0].complete_s = 60;  // 30 after the stall, 6 iterations: skips one
   tier.every_iterations = 4;
   EXPECT_EQ(configured_s(), 20) << "training waits";
   tier.when_busy = WhenBusy::skip;
   EXPECT_EQ(configured_s(), 40);
   tier.every_iterations = 0;
-  tier.every_s = 1000;  // with the stall: 194 iterations
+  tier.every_s = 1000;  // 194 iterations with the stall
   EXPECT_EQ(configured_s(), 970);
-  tier.every_s = 50;  // each second time: 14 iterations
+  tier.every_s = 50;  // 14 iterations, skipping one
   EXPECT_EQ(configured_s(), 70);
   tier.every_s = 0;
-  tier.every_overhead = 0.035;  // 30 s of 857.1, that is of 172 iterations
+  tier.every_overhead = 0.035;  // 30 s of 857.1 s, which is 172 iterations
   EXPECT_EQ(configured_s(), 860);
 }
 
@@ -172,7 +172,8 @@ TEST(IntervalAdvice, NothingToSay) {
   EXPECT_FALSE(interval_advice(inputs, report));
 }
 
-// Host memory in a keeper for process failures, storage for the quarter that lose nodes.
+// A keeper process holds copies in host memory for process failures; storage serves the quarter of
+// failures that lose nodes.
 CampaignInputs two_tiers() {
   CampaignInputs inputs = storage_only();
   FailureClass node{.name = "node"};
@@ -199,7 +200,7 @@ TEST(IntervalAdvice, TheTierThatCostsMostWithItsOwnFailures) {
   EXPECT_NEAR(storage->mtbf_s / (4 * kLength / 419), 1, 0.06);  // 3350 failures: 3 standard errors
   EXPECT_LT(storage->exact_regret, 2e-3);
 
-  // Crashes that lose 10 min against 30 s per hour, when hardly a node is lost.
+  // Crashes lose 10 min, compared with a stall of 30 s per hour, if nodes are hardly ever lost.
   CampaignInputs inputs = two_tiers();
   inputs.table.tiers[0].tier.every_iterations = 240;
   inputs.failures[1].rate_per_node_s /= 50;
@@ -210,9 +211,8 @@ TEST(IntervalAdvice, TheTierThatCostsMostWithItsOwnFailures) {
   EXPECT_LT(host->exact_regret, 2e-3);
 }
 
-// A tier may protect against failures that the scenario does not assume. None of them says how
-// often it should save: all intervals whose copies cost no time are equally good, and no formula
-// applies.
+// The scenario may assume no failure that a tier protects against. Then no failure determines its
+// interval: all intervals whose copies cost no time are equally good, and no formula applies.
 TEST(IntervalAdvice, OfTheOtherTiers) {
   CampaignInputs inputs = two_tiers();
   inputs.failures[1].rate_per_node_s = 0;
@@ -230,13 +230,14 @@ TEST(IntervalAdvice, OfTheOtherTiers) {
   EXPECT_EQ(storage.mtbf_s, 0);
   EXPECT_EQ(storage.young_s, 0);
   EXPECT_EQ(storage.configured_s, 3600);
-  // Not as often as copies complete: a newer one there takes longer to load than one in the host.
+  // Saving as often as copies complete is not best: a newer copy in storage would be loaded instead
+  // of the one in the host, and takes longer.
   EXPECT_GT(storage.shortest_s, 60);
   EXPECT_LT(storage.shortest_s, 600);
   EXPECT_EQ(storage.longest_s, kLength);
 }
 
-// Intervals around the best that lose less than 0.05 points are as good.
+// Intervals near the best that lose less than 0.05 points count as equally good.
 TEST(IntervalAdvice, AsGoodAsTheBest) {
   const std::optional<IntervalReport> advice = advice_on(storage_only());
   ASSERT_TRUE(advice);
@@ -248,12 +249,13 @@ TEST(IntervalAdvice, AsGoodAsTheBest) {
   }
 }
 
-// --- where theory and simulation part
+// --- where theory and simulation differ
 
-// Weibull gaps of shape 0.6 (recorded ones have 0.6 to 0.9) and a restart of an hour: failures come
-// in clusters, many strike while the job is down and cost little. The campaigns of this test give
-//   shape 1:   0.665 at the exact interval of 798 s, the formula 0.665; best near 798 s
-//   shape 0.6: 0.730 there, the formula 0.665; best near 1.25 times the interval, 0.731
+// Gaps between failures follow a Weibull law of shape 0.6 (recorded ones have 0.6 to 0.9), and a
+// restart takes an hour. Failures then come in clusters, and many strike while the job is down and
+// cost little. Campaigns of this test give
+// shape 1:   goodput 0.665 at the exact interval of 798 s, formula 0.665; best near 798 s
+// shape 0.6: goodput 0.730 there, formula 0.665; best near 1.25 times the interval, 0.731
 // so the formula's goodput is off by 0.065 and its interval costs 0.001.
 TEST(IntervalAdvice, ClusteredFailures) {
   CampaignInputs inputs = storage_only();
@@ -282,7 +284,7 @@ TEST(IntervalAdvice, ClusteredFailures) {
 // formulas ask for an interval of 10 min, and the advice stays at five.
 TEST(IntervalAdvice, KeepsToItsShareOfTheStorage) {
   CampaignInputs inputs = storage_only();
-  inputs.table.iteration_s = {5, 5.1};  // hardly a stall: as often as possible
+  inputs.table.iteration_s = {5, 5.1};  // with hardly a stall, save as often as possible
   const std::optional<IntervalReport> often = advice_on(inputs);
   ASSERT_TRUE(often);
   EXPECT_EQ(often->storage_s, 0);
@@ -295,7 +297,8 @@ TEST(IntervalAdvice, KeepsToItsShareOfTheStorage) {
   for (const double every_s : {advice->young_s, advice->daly_s, advice->exact_s, advice->best_s}) {
     EXPECT_EQ(every_s, 300);
   }
-  // A scenario that saves more often is told what it gets, and not to do so.
+  // A scenario that saves more often gets its own goodput reported, but its interval is not
+  // advised.
   inputs.table.tiers[0].tier.every_iterations = 12;
   const std::optional<IntervalReport> beyond = advice_on(inputs);
   ASSERT_TRUE(beyond);
@@ -304,7 +307,7 @@ TEST(IntervalAdvice, KeepsToItsShareOfTheStorage) {
   EXPECT_GT(point_at(*beyond, 60).goodput.mean, beyond->best_goodput);
 }
 
-// The configured interval has the goodput of the report, and as many trials.
+// The configured interval has the goodput of the campaign report, from as many trials.
 TEST(IntervalAdvice, OneSettingHasOneGoodput) {
   CampaignInputs inputs = storage_only();
   inputs.campaign.trials = 50;
@@ -316,12 +319,12 @@ TEST(IntervalAdvice, OneSettingHasOneGoodput) {
   EXPECT_EQ(run_campaign(inputs).goodput.mean, advice->best_goodput);
 }
 
-// The best of many settings was also lucky in the failures that it met: its goodput in the
-// campaigns that it was chosen by is too high. What is told comes from others.
+// The best of many settings was also lucky: in the campaigns that it was chosen by its goodput is
+// too high. The reported goodput comes from other campaigns.
 TEST(IntervalAdvice, WhatIsToldOfTheBestIsNoLuck) {
   constexpr int kSeeds = 300;
-  std::vector<double> luck;  // of the best of all points by the goodput that they have
-  std::vector<double> told;  // of the advice's
+  std::vector<double> luck;  // goodput of the best point, as it was chosen
+  std::vector<double> told;  // goodput that the advice reports
   for (int seed = 1; seed <= kSeeds; ++seed) {
     CampaignInputs inputs = storage_only();
     inputs.campaign = {20 * kDay, 2, static_cast<std::uint64_t>(seed)};
@@ -346,10 +349,11 @@ TEST(IntervalAdvice, WhatIsToldOfTheBestIsNoLuck) {
   EXPECT_LT(std::abs(of_told.mean), four_errors(of_told) * 3 / 4);
 }
 
-// Node failures against copies in pairs of neighbours, then storage. Alone they almost never take
-// both of a pair; when each fifth takes two neighbours, half of these are a pair, and a tenth goes
-// back to storage. A model of independent losses then is wrong: goodput with storage every
-// hour is 0.948 and not 0.964. With the share that the campaigns found the formulas hold again.
+// Pairs of neighbouring nodes keep copies against node failures; storage is behind them. Single
+// failures almost never take both nodes of a pair. If every fifth failure takes two neighbours,
+// half of these are a pair, and a tenth of failures go back to storage. A model of independent
+// losses is then wrong: goodput with storage every hour is 0.948, not 0.964. With the share found
+// in the campaigns the formulas hold again.
 TEST(IntervalAdvice, Batches) {
   CampaignInputs inputs = storage_only();
   FailureClass& node = inputs.failures[0];
@@ -370,17 +374,17 @@ TEST(IntervalAdvice, Batches) {
   const std::optional<IntervalReport> advice = advice_on(inputs);
   ASSERT_TRUE(advice);
   EXPECT_EQ(advice->tier, "storage");
-  EXPECT_NEAR(advice->mtbf_s / (10 * kLength / 419), 1, 0.08);  // 1340 failures: 3 errors
+  EXPECT_NEAR(advice->mtbf_s / (10 * kLength / 419), 1, 0.08);  // 1340 failures: 3 std. errors
   EXPECT_LT(advice->exact_regret, 1e-3);
   const double mtbf_s = kLength / 419;
-  // The peers' copy is complete 7.9 s after its stall, and they load in 5 s.
+  // The peers' copy is complete 7.9 s after its stall, and is loaded in 5 s.
   const TwoLevels levels{0.1, 30, mtbf_s / 0.9, mtbf_s / 0.1, 240 + 5 + 7.9, 240 + 60};
   EXPECT_NEAR(batches.mean, two_level_goodput(levels, {100, 36}), four_errors(batches));
 }
 
-// Lemons: the same rate, but drawn so unevenly (gamma of variance 50) that the nodes behind it fail
-// early and leave for spares. The campaigns have 101 failures where the rate says 419; the interval
-// that follows from the rate is half of the best one and costs 0.009.
+// Failure rates of nodes have the same mean, but are so uneven (gamma law of variance 50) that bad
+// nodes fail early and are replaced by spares. Campaigns have 101 failures where the rate gives
+// 419. The interval from the rate is half of the best one and costs 0.009.
 TEST(IntervalAdvice, Lemons) {
   CampaignInputs inputs = storage_only();
   FailureClass& node = inputs.failures[0];

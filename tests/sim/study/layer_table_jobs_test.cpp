@@ -1,4 +1,4 @@
-// Features that number the layers of a model, of jobs whose model is a table of layers.
+// Features that number the layers of a model are tested with models that are tables of layers.
 #include <gtest/gtest.h>
 
 #include "models/workload/layer_table.hpp"

@@ -1,6 +1,5 @@
-// What is trained, what lies beside the GPU, what fills idle time, samples, pauses and watts, in
-// any combination with layouts and schedules: each scenario is refused with its place and reason,
-// or what it says adds up.
+// Trained parts, offloading, work in idle time, samples, pauses and power are combined with any
+// layout and schedule: each scenario is refused with its place and reason, or its figures add up.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +15,7 @@ namespace windtunnel {
 namespace {
 
 constexpr int kMixedJobs = 500;
-constexpr int kMixedBlocks = 10;  // which run beside each other
+constexpr int kMixedBlocks = 10;  // blocks run in parallel
 
 class MixedDraw {
  public:
@@ -113,7 +112,7 @@ TEST_P(MixedJobs, AddUpOrAreRefusedWithTheReason) {
       {"mixed", kMixedJobs, kMixedBlocks, mixed_job, within_bounds(memory_bounds())}, GetParam());
 }
 
-// Some of the jobs are drawn in every run of the tests, the others in long ones.
+// Some of the jobs run in every test run, the others only in long ones.
 INSTANTIATE_TEST_SUITE_P(Blocks, MixedJobs, testing::Range(0, kMixedBlocks / 2));
 INSTANTIATE_TEST_SUITE_P(ManyBlocks, MixedJobs, testing::Range(kMixedBlocks / 2, kMixedBlocks));
 

@@ -1,6 +1,7 @@
-// Every number of the field table at both ends of its range, and just outside: there it is refused
-// with its place; at an end the scenario runs to finite figures within seconds, or is refused in
-// words. The scenario of a key is small.yaml with the examples of the maps and lists above the key.
+// Every number of the field table is set to both ends of its range and just outside. Outside it is
+// refused with its place; at an end the scenario runs to finite figures within seconds, or is
+// refused in words. The scenario of a key is small.yaml with the examples of the maps and lists
+// above it.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -27,7 +28,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr int kEndBlocks = 16;  // which run beside each other
+constexpr int kEndBlocks = 16;  // blocks run in parallel
 constexpr auto kLongest = std::chrono::seconds(kAddressSanitizer || kThreadSanitizer ? 200 : 20);
 
 const std::string kScenario = WINDTUNNEL_SOURCE_DIR "/scenarios/small.yaml";
@@ -37,7 +38,7 @@ bool is_number(const Field& field) {
          field.scalar == ScalarType::interval;
 }
 
-// The first items of lists.
+// Replaces list patterns by the first item.
 std::string concrete(std::string_view pattern) {
   std::string path;
   for (const std::string& part : split_path(pattern))
@@ -53,7 +54,7 @@ const std::set<std::string, std::less<>>& stated_keys() {
   return kStated;
 }
 
-// What stands above the key: of a list one item, of a map its example.
+// Returns the settings above the key: one item of a list, the example of a map.
 Overrides above(std::string_view path) {
   Overrides set;
   std::string parent;
@@ -79,7 +80,7 @@ std::string text_of(const Field& field, double value) {
   return format_quantity(value, dimension_of(field));
 }
 
-// A double above 2^53 has no whole neighbour.
+// A double above 2^53 has no neighbour that is the next whole number.
 std::vector<double> outside(const Field& field) {
   const bool whole = field.scalar == ScalarType::integer;
   const double below = whole ? field.low - 1 : field.low > 0 ? field.low / 2 : field.low - 1;
@@ -98,7 +99,7 @@ Overrides with(const Field& field, double value) {
   return set;
 }
 
-// Nothing, or what is wrong with the answer.
+// Returns "", or what is wrong with the answer.
 std::string fault_of(const Overrides& set, bool& ran) {
   try {
     const Case the_case = load_case(kScenario, set);
@@ -122,7 +123,8 @@ struct Reply {
   char fault[500] = {};
 };
 
-// Runs in a process group of its own, which may be ended with all that it has started.
+// The command runs in a process group of its own, so that all processes that it started can be
+// ended.
 class Watched {
  public:
   Watched()

@@ -1,5 +1,5 @@
-// Jobs with parts beside the GPU, from end to end: the closed form against the engine, and what may
-// never be cheaper or lost.
+// Jobs with offloaded parts run from end to end. The closed form is compared with the engine, and
+// no offload may be free or lose bytes.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -90,7 +90,7 @@ Stepped engine(const Job& job, const PreparedIteration& prepared) {
   return stepped;
 }
 
-// With fidelity: closed the Plan's copies take what the closed form says.
+// With fidelity: closed the Plan's copies take as long as the closed form says.
 TEST(OffloadJobs, TheEngineAgreesWithTheClosedForm) {
   int moved = 0;
   for (std::uint64_t i = 0; i < 500; ++i) {
@@ -119,7 +119,7 @@ TEST(OffloadJobs, TheEngineAgreesWithTheClosedForm) {
   EXPECT_GT(moved, 100);
 }
 
-// Copies add to what there is, and all that leaves comes back.
+// Copies add to the step, and all bytes that leave the GPU come back.
 TEST(OffloadJobs, NothingIsFree) {
   int moved = 0;
   int alone = 0;
@@ -135,8 +135,8 @@ TEST(OffloadJobs, NothingIsFree) {
     const PreparedIteration prepared = prepare_iteration(job);
     const Stepped flows = engine(job, prepared);
     EXPECT_GE(flows.step_s, plain_s * (1 - 1e-9)) << i;
-    // One GPU has its link alone, but both directions of it may share the host's memory and drives,
-    // which the closed form does not know.
+    // A single GPU has its link to itself, but both directions may share the host's memory and
+    // drives, which the closed form does not model.
     const NodeSpec& node = job.cluster.node;
     if (job.layout.ranks() == 1 && offload.activations == MemoryTier::host &&
         2 * node.pcie_Bps.value <= node.host_memory_Bps.value) {
@@ -144,14 +144,14 @@ TEST(OffloadJobs, NothingIsFree) {
       EXPECT_NEAR(flows.step_s, closed_s, 1e-6 * closed_s) << i;
       ++alone;
     }
-    // All that left came back.
+    // All bytes that left have come back.
     for (const RankTimeline& rank : flows.timeline.ranks) {
       const MemoryTimeline away =
           memory_timeline(flows.plan.classes[rank.rank_class], rank, 0, MemoryPlace::tier);
       const TierMemory& host = prepared.memory[rank.rank_class].host;
       const TierMemory& disk = prepared.memory[rank.rank_class].disk;
       const double held = host.activations + disk.activations;
-      EXPECT_EQ(away.steps.empty(), held == 0) << i;  // a stage that is not trained keeps nothing
+      EXPECT_EQ(away.steps.empty(), held == 0) << i;  // an untrained stage offloads nothing
       if (away.steps.empty()) continue;
       EXPECT_NEAR(away.steps.back().alive_bytes, 0, 1e-6 * away.peak_bytes);
       EXPECT_LE(away.peak_bytes, held * (1 + 1e-9)) << i;
@@ -162,7 +162,7 @@ TEST(OffloadJobs, NothingIsFree) {
   EXPECT_GT(alone, 5);
 }
 
-// A wide model computes longer on a layer than the link needs for what it keeps.
+// A wide model computes longer on a layer than the link needs for its activations.
 TEST(OffloadJobs, WhatFitsIntoIdleTimeOfTheLinkIsHidden) {
   Job job = small_job(1, 1, 1);
   job.model.hidden = 16384;
@@ -177,7 +177,7 @@ TEST(OffloadJobs, WhatFitsIntoIdleTimeOfTheLinkIsHidden) {
   EXPECT_LT(engine(job, prepare_iteration(job)).step_s, 1.005 * plain_s);
 }
 
-// Each layer's leave: those of layers that are not trained are smaller, or none.
+// Layers offload their own activations: layers that are not trained keep less, or nothing.
 TEST(OffloadJobs, FrozenLayersKeepWhatTheyKeep) {
   Job job = small_job(1, 1, 1);
   auto training = std::make_shared<Training>();
@@ -191,12 +191,12 @@ TEST(OffloadJobs, FrozenLayersKeepWhatTheyKeep) {
   const ChunkCost chunk = chunk_costs(job).front();
   ASSERT_EQ(chunk.offloaded_of_layers.size(), 8U);
   EXPECT_NEAR(chunk.activation_bytes + chunk.offloaded_bytes, kept, 1);
-  EXPECT_EQ(chunk.offloaded_of_layers[0], 0);  // no backward pass goes there
+  EXPECT_EQ(chunk.offloaded_of_layers[0], 0);  // it has no backward pass
   EXPECT_GT(chunk.offloaded_of_layers[4], 0);
   EXPECT_LT(chunk.offloaded_of_layers[4], chunk.offloaded_of_layers[5]);
 }
 
-// Backward passes gather from the second copy, which stays on the GPUs.
+// Backward passes gather weights from the second copy, which stays on the GPUs.
 TEST(OffloadJobs, UnderASecondCopyWeightsComeForForwardPassesAlone) {
   Job job = small_job(1, 1, 4);
   job.layout.sharding = Sharding::zero3;
@@ -221,7 +221,7 @@ TEST(OffloadJobs, UnderASecondCopyWeightsComeForForwardPassesAlone) {
               2 * prepare_iteration(job).chunks.front().parameters / 2, 1);
 }
 
-// What is offloaded to drives and what snapshots keep there share their capacity.
+// Offloaded state and snapshots share the capacity of drives.
 TEST(OffloadJobs, DrivesHaveACapacity) {
   Job job = small_job(1, 1, 4);
   job.layout.sharding = Sharding::zero3;
@@ -244,7 +244,7 @@ TEST(OffloadJobs, DrivesHaveACapacity) {
   EXPECT_THAT(memory_excess(job, prepared), testing::HasSubstr("offloaded state on drives needs"));
 }
 
-// 175 billion parameters of 18 bytes fit on four nodes of eight 40 GB GPUs and 1 TB.
+// 175 billion parameters of 18 bytes each fit on four nodes with eight 40 GB GPUs and 1 TB each.
 TEST(OffloadJobs, PatrickStarsLargestModelFits) {
   Job job = small_job(1, 1, 32);
   job.model.layers = 96;
@@ -269,9 +269,9 @@ TEST(OffloadJobs, PatrickStarsLargestModelFits) {
   EXPECT_LT(tier_of_node(job, memory, MemoryTier::host).total(), 1e12);
 }
 
-// ---- activations that leave as far as that is free of charge, as ByteScale has it ----
+// ---- activations that are offloaded as far as that costs no time, as in ByteScale ----
 
-// Computation grows with the square of the sequence, bytes in proportion.
+// Computation grows with the square of the sequence length, bytes grow linearly.
 Job long_job(int sequence) {
   Job job = small_job(1, 1, 1);
   job.model.layers = 16;
@@ -296,7 +296,8 @@ double share_of(const Job& job) {
   return offload.activations == MemoryTier::gpu ? 0 : offload.activation_share;
 }
 
-// r = min(1, seconds of a layer's forward pass x bandwidth of PCIe / bytes that the layer keeps).
+// The share is r = min(1, seconds of a layer's forward pass x PCIe bandwidth / bytes that the layer
+// keeps).
 double share_by_formula(const Job& job) {
   const PreparedIteration prepared = prepare_iteration(job);
   double forward_s = 0;
@@ -328,7 +329,7 @@ TEST(HiddenJobs, TheLongerTheSequenceTheMoreLeavesFreeOfCharge) {
   EXPECT_TRUE(all);
 }
 
-// What leaves is not on the GPU: all but the last layer's, and what passes through.
+// Offloaded activations are not on the GPU, except those of the last layer and those in transit.
 TEST(HiddenJobs, FreesTheirMemory) {
   const Job plain = long_job(256 * 1024);
   const Job job = hidden(plain);
@@ -356,8 +357,9 @@ double bytes_of_tasks(const Plan& plan, int rank_class, std::string_view begin) 
   return bytes / plan.iterations;
 }
 
-// Gradients that arrive in the next step leave then, layer by layer, and the new weights come back
-// before the layer that uses them: as many bytes as where they leave behind the backward pass.
+// Gradients that are reduced during the next step leave then, layer by layer, and the new weights
+// come back before the layer that uses them. This moves as many bytes as if they left after the
+// backward pass.
 TEST(OffloadJobs, GradientsThatArriveInTheNextStepLeaveThen) {
   for (const GradientOverlap overlap : {GradientOverlap::dear, GradientOverlap::priority}) {
     Job job = small_job(1, 1, 4);
@@ -371,7 +373,7 @@ TEST(OffloadJobs, GradientsThatArriveInTheNextStepLeaveThen) {
     EXPECT_NEAR(bytes_of_tasks(crossing.plan, 0, "evict gradients"),
                 parameters * job.software.reduce_bytes, 1);
     EXPECT_NEAR(bytes_of_tasks(crossing.plan, 0, "new weights"), 2 * parameters, 1);
-    // A layer's forward pass waits for its weights, and these for its gradients.
+    // A layer's forward pass waits for its weights, and these wait for its gradients.
     const std::vector<Task>& tasks = crossing.plan.classes.front().tasks;
     const auto spans = crossing.timeline.ranks.front().spans;
     int waited = 0;
@@ -384,7 +386,7 @@ TEST(OffloadJobs, GradientsThatArriveInTheNextStepLeaveThen) {
       }
     }
     EXPECT_GT(waited, 4);
-    // Only what the GPU keeps of the optimizer is updated there.
+    // The GPU updates only its own part of the optimizer state.
     offload.optimizer_share = 0.25;
     job.offload = shared(offload);
     const Stepped quarter = engine(job, prepare_iteration(job));
@@ -414,7 +416,7 @@ TEST(OffloadJobs, StepsThatAreValidatedAfterwardsMoveAsMuch) {
   EXPECT_LE(after.step_s, flushed.step_s * (1 + 1e-9));
 }
 
-// Slices keep the keys and values that the slices behind them read; all else leaves.
+// Slices keep on the GPU the keys and values that later slices read; all else leaves.
 TEST(OffloadJobs, SlicesLeaveButForKeysAndValues) {
   Job job = small_job(1, 2, 1);
   Offload offload;
@@ -436,7 +438,7 @@ TEST(OffloadJobs, SlicesLeaveButForKeysAndValues) {
   }
 }
 
-// Two pools of one node are a machine of one kind; on unlike ones a copy takes the time of its own
+// Two pools with the same node count as one kind; on unlike nodes a copy is as fast as its own
 // node's link.
 TEST(OffloadJobs, EachPoolCopiesOverItsOwnLinks) {
   Offload offload;
@@ -472,7 +474,7 @@ TEST(OffloadJobs, EachPoolCopiesOverItsOwnLinks) {
   EXPECT_EQ(of_pools.memory.front().host.total(), of_one.memory.front().host.total());
 }
 
-// A host that is too small for what is laid there is named with its pool.
+// If a pool's host is too small, the refusal names that pool.
 TEST(OffloadJobs, EachPoolHasRoomOfItsOwn) {
   Offload offload;
   offload.optimizer = offload.gradients = MemoryTier::host;

@@ -15,9 +15,9 @@
 namespace windtunnel {
 namespace {
 
-// What a software does of each layout, recomputation and schedule, as `run` reads it: sequence
-// parallelism that hides tensor parallelism, graphs without a pipeline, sends that block under some
-// schedules alone, recomputed layers without context parallelism.
+// A search treats each layout, recomputation and schedule as `run` does in the same software:
+// sequence parallelism that hides tensor parallelism, graphs without a pipeline, sends that block
+// only in some schedules, recomputed layers without context parallelism.
 TEST(Optimise, EstimatesAreOfTheScenarioThatTheyAreNamedBy) {
   struct Named {
     const char* software;
@@ -31,7 +31,7 @@ TEST(Optimise, EstimatesAreOfTheScenarioThatTheyAreNamedBy) {
         Named{"megatron-lm-2023", "dgx-h100", "{tp: 1, pp: 1}"},
         Named{"mlperf-amd", "mi300x", "{tp: 1, pp: 1}"},
         Named{"mlperf-amd", "mi300x", "{tp: 1, pp: 1}", "recompute: {modules: [core_attn]}\n"},
-        // It makes candidates with cp 1 and 2.
+        // The software makes candidates with cp 1 and 2.
         Named{"mlperf-amd", "mi300x", "{tp: 1, pp: 1, cp: 2}"}}) {
     for (const char* model : {"llama3-8b", "mixtral-8x7b"}) {
       const ScenarioText scenario = {
@@ -56,7 +56,7 @@ TEST(Optimise, EstimatesAreOfTheScenarioThatTheyAreNamedBy) {
   }
 }
 
-// The search passes a schedule over by this bound, without making its Plan.
+// The search may refuse a schedule by this bound, without making its Plan.
 TEST(Optimise, NoBoundOfAStepIsAboveIt) {
   constexpr std::uint64_t kScenarios = 600;
   int bounds = 0;
@@ -81,7 +81,7 @@ TEST(Optimise, NoBoundOfAStepIsAboveIt) {
   EXPECT_GT(nearest, 0.999);
 }
 
-// Returns the largest lower bound of the step as a share of it; 0: it has none.
+// Returns the largest lower bound of the step as a share of the step, or 0 if there is none.
 double largest_bound(const Case& drawn) {
   const double step_s = iteration_step_s(drawn.job, *drawn.prepared);
   double largest = 0;
@@ -93,7 +93,7 @@ double largest_bound(const Case& drawn) {
   return largest;
 }
 
-// Packs take the mean of drawn steps, which may be shorter than the passes.
+// Packs use the mean of drawn steps, which may be shorter than the passes without jitter.
 TEST(Optimise, PacksThatJitterHaveNoBoundAboveTheirStep) {
   for (int seed = 1; seed <= 20; ++seed) {
     const Case drawn = parse_case(
@@ -107,8 +107,8 @@ TEST(Optimise, PacksThatJitterHaveNoBoundAboveTheirStep) {
   }
 }
 
-// Gradients of dense weights go to servers beside those of experts: of a rank's stages some have
-// more of the one, some of the other.
+// Gradients of dense weights and of experts go to servers at the same time: some stages of a rank
+// have more of one, some of the other.
 TEST(Optimise, TwoChannelsHaveNoBoundAboveTheStep) {
   for (const int dense : {1, 2, 4}) {
     for (const int ffn : {1024, 4096, 16384}) {
@@ -129,7 +129,7 @@ TEST(Optimise, TwoChannelsHaveNoBoundAboveTheStep) {
   }
 }
 
-// What goes with no schedule is told once, of the layout.
+// A conflict with all schedules is reported once, for the layout.
 TEST(Optimise, ConflictsOfALayoutAreToldOfTheLayout) {
   const ScenarioText scenario = {
       .file = "t.yaml",
@@ -145,7 +145,7 @@ TEST(Optimise, ConflictsOfALayoutAreToldOfTheLayout) {
   EXPECT_FALSE(found.infeasible.contains("the schedule does not support this pipeline"));
 }
 
-// Campaigns rank configurations under other failures than those whose goodput is told.
+// Campaigns that rank configurations have other failures than those whose goodput is reported.
 TEST(Optimise, GoodputIsToldUnderOtherFailures) {
   const ScenarioText scenario = {
       .file = "t.yaml",

@@ -1,5 +1,5 @@
-// What others take of links, as flows: bursts, and what a measured bus says of links that are
-// shared.
+// Other jobs' traffic on links is simulated as flows: bursts, and the load that a measured bus
+// bandwidth implies on shared links.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 namespace windtunnel {
 namespace {
 
-// Replicas of eight GPUs each on a node, whose gradients go round after the backward pass.
+// Each replica fills a node of eight GPUs; gradients are reduced after the backward pass.
 Job job_of(const std::string& fabric, const std::string& fidelity = "flows") {
   return parse_case(
              fmt::format("name: company\nmodel: {{layers: 4, hidden: 4096, heads: 32, vocabulary: "
@@ -42,8 +42,8 @@ std::string bursts(double load, double duty, const std::string& length) {
                      length);
 }
 
-// Bursts of one link act like their mean. A ring over four links is as slow as the slowest at every
-// moment: one moment of sixteen has no burst.
+// Short bursts on one link act like their mean. A ring over four links is at every moment as slow
+// as its slowest link, and one moment in sixteen has no burst.
 TEST(OthersTraffic, ShortBurstsAreTheMeanOfASingleLink) {
   const double quiet_s = step_s(job_of(""));
   const double constant_s = step_s(job_of("background: [{links: pod-up 0, load: 0.4}]"));
@@ -56,12 +56,12 @@ TEST(OthersTraffic, ShortBurstsAreTheMeanOfASingleLink) {
   EXPECT_NEAR(step_s(job_of(bursts(0.4, 0.5, "20 us"))) / equal_s, 1, 0.03);
 }
 
-// A ring waits for the link that is in a burst: more of its time passes so than of one link's.
+// A ring waits for any link in a burst, so it is slowed for a larger share of time than one link.
 TEST(OthersTraffic, LongBurstsCostMoreThanTheirMean) {
   const double constant_s = step_s(job_of("background: [{links: pod-up, load: 0.4}]"));
   const double bursts_s = mean_step_s(job_of(bursts(0.4, 0.5, "100 ms")));
   EXPECT_GT(bursts_s, 1.1 * constant_s);
-  // It is never worse than a burst all the time.
+  // Bursts are never worse than a burst all the time.
   EXPECT_LE(bursts_s, step_s(job_of("background: [{links: pod-up, load: 0.8}]")));
 }
 
@@ -76,7 +76,8 @@ TEST(OthersTraffic, DrawsAreTheSameAgainAndFoldedOrNot) {
   EXPECT_NE(step_s(other), first_s);
 }
 
-// The uplinks leave 0.45 of the NICs, what was measured three tenths: as flows no less.
+// Uplinks alone would allow 0.45 of the NICs' bandwidth. The measured bus allows three tenths, in
+// closed form and as flows.
 TEST(OthersTraffic, AMeasuredBusTakesTheSameAsFlowsAndInClosedForm) {
   const std::string measured =
       "measured: {all_reduce: 60 GB/s, reduce_scatter: 60 GB/s, "

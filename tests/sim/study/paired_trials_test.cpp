@@ -12,11 +12,12 @@ namespace {
 TEST(PairedTrials, AllOfASmallJobAreTheCampaignItself) {
   const CampaignInputs inputs = crashing_inputs(60);
   const CampaignReport report = run_campaign(inputs);
-  ASSERT_EQ(paired_trials(report), 40);  // of some 180 failures each
+  ASSERT_EQ(paired_trials(report), 40);  // about 180 failures each
   EXPECT_EQ(paired_goodput(inputs, report, 40, 1), report.goodput);
 }
 
-// Where each trial meets thousands of failures, those that meet a hundred thousand, or eight.
+// If each trial meets thousands of failures, only the trials that together meet a hundred thousand
+// are paired, but at least eight.
 TEST(PairedTrials, OfALargeJobAreFewer) {
   CampaignInputs inputs = crashing_inputs(1);
   inputs.recovery.restart_s = 1;
@@ -28,7 +29,7 @@ TEST(PairedTrials, OfALargeJobAreFewer) {
   EXPECT_EQ(paired_trials(run_campaign(inputs)), 8);
 }
 
-// What a few trials say of other settings is as good as what all say.
+// A few paired trials predict other settings as well as all trials do.
 TEST(PairedTrials, AFewTellWhatAllTell) {
   const CampaignInputs inputs = crashing_inputs(60);
   const CampaignReport report = run_campaign(inputs);
@@ -41,13 +42,13 @@ TEST(PairedTrials, AFewTellWhatAllTell) {
   EXPECT_NEAR(paired_goodput(other, report, 10, 1).mean, all, changed / 10);
 }
 
-// Trials that met nothing say nothing of a slope: what changes is taken as it is.
+// Trials without failures cannot give a slope, so the whole difference between their means counts.
 TEST(PairedTrials, TrialsThatAreAlikeMoveByTheWholeDifference) {
   CampaignInputs inputs = crashing_inputs(60);
   inputs.failures.clear();
   CampaignReport report = run_campaign(inputs);
   const double same = report.goodput.mean;
-  report.goodput.mean -= 0.125;  // as if others had met something
+  report.goodput.mean -= 0.125;  // as if other trials had failures
   EXPECT_NEAR(paired_goodput(inputs, report, 9, 1).mean, same - 0.125, 1e-12);
 }
 

@@ -30,7 +30,7 @@ class Draw {
 
   std::string scenario() {
     experts_ = chance(0.5);
-    pools_ = !in_node_ && chance(0.4);  // few of them can be resolved
+    pools_ = !in_node_ && chance(0.4);  // only few such jobs are accepted
     tp_ = power(0, in_node_ ? 2 : 3);
     std::string text = fmt::format("name: random-layout-{}\n", number_);
     for (const std::string& part : {model(), cluster(), layout()}) text += part;
@@ -68,7 +68,8 @@ class Draw {
         filled("model: {{layers: {}, hidden: {}, heads: 16, vocabulary: 32000, sequence: {}",
                std::tuple{power(3, 4), power(10, 12), power(10, 12)});
     if (experts_) {
-      // The closed form lets a shortcut hide behind compute that hides tp's collectives, too.
+      // The closed form lets a shortcut hide behind compute that already hides tp's collectives, so
+      // shortcuts are not drawn together with tp.
       const std::string_view routing = one_of({"imbalance: 1", "imbalance: 1.3", "zipf: 0.5",
                                                in_node_ && tp_ > 1 ? "zipf: 1" : "shortcut: true"});
       text += filled(", moe: {{experts: 8, per_token: 2, ffn: {}, shared_ffn: {}, {}}}",
@@ -107,8 +108,8 @@ class Draw {
     return others[random_.below(others.size())];
   }
 
-  // Four nodes in a ring, below two leaves, behind switches of their own with two ways between
-  // them, or in a row.
+  // Four nodes form a ring, hang below two leaves, hang on switches of their own with two paths
+  // between these, or form a row.
   std::string graph() {
     const auto cable = [](std::string_view a, std::string_view b, std::string_view bandwidth) {
       return fmt::format("{{a: {}, b: {}, bandwidth: {}}}", a, b, bandwidth);
@@ -147,7 +148,7 @@ class Draw {
     return text;
   }
 
-  // Which of them has what.
+  // Draws which kind of node each rank uses.
   std::string placing() {
     std::string text;
     if (chance(0.3)) {
@@ -189,7 +190,7 @@ class Draw {
                    one_of({"ring", "ring", "ulysses"}), pools_ ? placing() : ""});
   }
 
-  // Some axes send their data in few bits.
+  // Makes some axes send their data in few bits.
   std::string compress() {
     std::string text;
     const auto add = [&](std::string_view axis, std::string_view choice) {
@@ -211,7 +212,7 @@ class Draw {
   const std::uint64_t number_;
   const bool in_node_;
   bool experts_ = false;
-  bool pools_ = false;  // unlike nodes
+  bool pools_ = false;  // nodes are unlike
   int tp_ = 1;
 };
 

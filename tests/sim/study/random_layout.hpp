@@ -1,4 +1,4 @@
-// Scenarios drawn at random in which ranks of a replica talk to each other, by every axis and form.
+// Random scenarios in which the ranks of a replica communicate along every axis and in every form.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@ namespace windtunnel {
 
 enum class InnerSpread {
   in_node,   // groups of tensor, context and expert parallelism lie within NVSwitch domains
-  anywhere,  // several of them across nodes, on any fabric
+  anywhere,  // several of these groups span nodes, on any fabric
 };
 
-// The text of the scenario of this number. Parts that do not go together are drawn too: the reader
-// refuses those.
+// Returns the text of the scenario of this number. The parts may conflict; the reader refuses such
+// a text.
 std::string random_layout(std::uint64_t number, InnerSpread spread);
 
-// The case of that text; nothing where the reader refuses it.
+// Returns the case of that text, or nothing if the reader refuses it.
 std::optional<Case> random_layout_case(std::uint64_t number, InnerSpread spread);
 
 }  // namespace windtunnel

@@ -1,5 +1,5 @@
-// layout.order moves ranks to other GPUs and changes nothing else: where GPUs are alike a step
-// takes as long, and whole nodes that move are those of a placement.
+// layout.order moves ranks to other GPUs and changes nothing else. If GPUs are alike the step time
+// stays, and moving whole nodes equals a placement of nodes.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ double step_s(const std::string& text, const std::vector<NamedFile>& files = {})
       .iteration.time_s;
 }
 
-// All GPUs of a node reach each other alike.
+// Within a node all pairs of GPUs are equally near, so the order does not matter.
 TEST(RankOrder, IsNothingWithinANode) {
   const std::vector<Axes> all = {{2, 2, 2}, {1, 4, 2}, {4, 2, 1}, {1, 2, 4}};
   std::vector<std::string> names = {"tp", "pp", "dp"};
@@ -62,7 +62,7 @@ TEST(RankOrder, IsNothingWithinANode) {
   }
 }
 
-// The replica r of a pipeline of p stages stands on the nodes r p to r p + p - 1.
+// Replica r of a pipeline of p stages is on the nodes r p to r p + p - 1.
 TEST(RankOrder, OfWholeNodesIsAPlacement) {
   for (int i = 0; i < 40; ++i) {
     RandomStream random(2, RandomPurpose::test, i);
@@ -80,8 +80,8 @@ TEST(RankOrder, OfWholeNodesIsAPlacement) {
   }
 }
 
-// A pipeline inside a node keeps its messages from the NICs: on slow ones it gains, and where links
-// are as fast as within the node it does not lose.
+// A pipeline inside a node sends no messages over NICs. That pays with slow NICs, and costs nothing
+// with NICs as fast as the links in the node.
 TEST(RankOrder, KeepsAPipelineInItsNode) {
   for (const char* fidelity : {"closed", "flows"}) {
     const auto step = [&](const std::string& nic, const std::string& order) {
@@ -97,9 +97,9 @@ TEST(RankOrder, KeepsAPipelineInItsNode) {
   }
 }
 
-// Ways are chosen by hash of the pair of NICs, so that the ranks of a tensor group get their
-// messages at unlike times; each begins when all have theirs. The messages of one replica keep
-// their order, and no choice of ways is better than all of them.
+// A hash of the pair of NICs chooses the path, so that ranks of a tensor group get messages at
+// unlike times, and each must wait for all. The messages of one replica keep their order, so no
+// choice of paths beats using all of them.
 TEST(RankOrder, HashedWaysNeverBeatSprayedPacketsOfOneReplica) {
   int slower = 0;
   for (int i = 0; i < 40; ++i) {

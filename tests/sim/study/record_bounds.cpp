@@ -156,8 +156,8 @@ const std::vector<RecordBound>& record_bounds() {
        }},
       {"snapshots stall no longer than they take",
        [](const Record& record) {
-         // From when the last rank begins; under jitter those that begin before it share its paths,
-         // and are held up by what they wait for it as well: less than a step.
+         // Time counts from the start of the last rank. Under jitter ranks that start earlier share
+         // its paths and wait for it, for less than a step.
          const double apart_s = record.job.cluster.is_drawn() ? record.iteration.time_s : 0;
          return std::ranges::all_of(record.campaign->tiers, [&](const TierReport& tier) {
            return tier.stall_s <= tier.saving_s * (1 + kRounding) + apart_s && tier.overhead >= 0 &&

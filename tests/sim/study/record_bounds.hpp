@@ -1,5 +1,5 @@
-// Bounds that the result of no scenario may leave, and random scenarios of which each has to run
-// within them or to be refused with its place.
+// No result of a scenario may violate these bounds. Random scenarios must run within them or be
+// refused with their place.
 #pragma once
 
 #include <algorithm>
@@ -24,22 +24,22 @@ struct RecordBound {
   std::function<bool(const Record&)> holds;
 };
 
-// These bounds hold for a record with a campaign.
+// Returns the bounds of a record with a campaign.
 const std::vector<RecordBound>& record_bounds();
 
 struct RandomJobs {
-  const char* name;  // of their files, before the number
+  const char* name;  // of their files, in front of the number
   int jobs;          // of all blocks
-  int blocks;        // which run beside each other
+  int blocks;        // blocks run in parallel
   std::function<std::string(std::uint64_t number)> text;
   std::function<void(const Record& record, const std::string& text)> check;
 };
 
-// Runs the jobs of a block; those that the reader refuses do not count as run, and it must not
-// refuse nearly all.
+// Runs the jobs of a block. Jobs that the reader refuses do not count as run; it may not refuse
+// nearly all.
 void expect_run_or_refused(const RandomJobs& random, int block);
 
-// A check: record_bounds() and `more` hold.
+// Returns a check that record_bounds() and `more` hold.
 std::function<void(const Record& record, const std::string& text)> within_bounds(
     const std::vector<RecordBound>& more);
 

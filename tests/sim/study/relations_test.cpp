@@ -1,5 +1,5 @@
-// What holds of every scenario: more of a resource never makes it worse, bounds that no result may
-// leave, and settings that change nothing. Over 500 scenarios drawn at random.
+// In every scenario more of a resource makes no figure worse, results stay within bounds, and some
+// settings change nothing. This is tested on 500 random scenarios.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <re2/re2.h>
@@ -22,7 +22,7 @@ namespace windtunnel {
 namespace {
 
 constexpr int kScenarios = 500;
-constexpr int kBlocks = 20;  // which run beside each other
+constexpr int kBlocks = 20;  // blocks run in parallel
 constexpr size_t kStride = 4;
 
 Record simulated_alone(const Case& the_case) {
@@ -32,23 +32,22 @@ Record simulated_alone(const Case& the_case) {
 // ---- Relations between two results.
 
 enum class Must {
-  not_slow,                   // the step
-  not_waste,                  // goodput, beyond what chance does to eight trials
-  not_fill,                   // the fullest GPU's memory
-  not_fill_more_than_shards,  // the same; but a shard lies beside the whole that it is gathered
-                              // into
-  not_gain,     // the step must not be faster: what is set is what the program chose not to do
-  be_the_same,  // step and goodput
-  be_identical  // to the last bit, trial by trial
+  not_slow,                   // the step is no slower
+  not_waste,                  // goodput is no lower, except by chance over eight trials
+  not_fill,                   // the fullest GPU holds no more
+  not_fill_more_than_shards,  // the same, except for a shard beside the gathered whole
+  not_gain,                   // the step is no faster: the program decided against this setting
+  be_the_same,                // step and goodput are equal
+  be_identical                // to the last bit, trial by trial
 };
 
 struct Relation {
   const char* name;
   Must must;
-  std::function<void(Job&)> change;  // leaves the job as it is where the question does not arise
+  std::function<void(Job&)> change;  // leaves the job as it is if it does not apply
 };
 
-// Scales a number of the job.
+// Scales a number of the job, which must not slow the step.
 Relation times(const char* name, double factor, Parameter& (*of)(Job&)) {
   return {name, Must::not_slow, [=](Job& job) { of(job).value *= factor; }};
 }
@@ -57,14 +56,14 @@ Relation constant(const char* name, double value, Parameter Calibration::*of) {
   return {name, Must::not_slow, [=](Job& job) { (job.calibration.*of).value = value; }};
 }
 
-// These change what protects against failures, as if it had been set before they began.
+// Changes protection against failures, as if it had been set from the start.
 Relation protection(const char* name, std::function<void(Job&)> change) {
   return {name, Must::not_waste, std::move(change)};
 }
 
-// Fixes an algorithm for all-reduces of gradients, where the program would choose the cheapest.
-// With other traffic on the same links another may be better, so this holds only if nothing else
-// uses them.
+// Fixes an algorithm for all-reduces of gradients, where the program would choose the cheapest. If
+// other traffic uses the same links, another one may be better, so this must hold only without such
+// traffic.
 Relation forced(const char* name, CollectiveAlgorithm algorithm) {
   return {name, Must::not_gain, [=](Job& job) {
             if (job.communication.fidelity != Fidelity::closed) return;
@@ -163,9 +162,9 @@ const std::vector<Relation>& relations() {
   return all;
 }
 
-// ---- All of it.
+// ---- All relations, on all scenarios.
 
-// An iteration and, where it is asked for, a campaign; without the advice on intervals.
+// Holds an iteration and, if requested, a campaign, without the advice on intervals.
 struct Result {
   IterationReport iteration;
   CampaignReport campaign;
@@ -185,10 +184,10 @@ Result result_of(Case the_case, const Relation& relation) {
   return result;
 }
 
-// Where tasks meet on a stream or on a link, a shorter one may let another go first, so that all of
-// them together take longer (Graham, "Bounds on multiprocessing timing anomalies", SIAM J. Appl.
-// Math. 17, 1969). Where the GPU waits for the host, what it waits is a mean of two ways to launch
-// (models/cost/op/host_launch.hpp). Neither is more than a few hundredths here.
+// If tasks share a stream or a link, a shorter task may let another go first, so that all together
+// take longer (Graham, "Bounds on multiprocessing timing anomalies", SIAM J. Appl. Math. 17, 1969).
+// The GPU's wait for its host is a mean of two ways to launch (models/cost/op/host_launch.hpp).
+// Neither effect exceeds a few hundredths here.
 double anomaly(const Record& record) {
   const Communication& communication = record.job.communication;
   const bool meet =
@@ -197,7 +196,8 @@ double anomaly(const Record& record) {
   return meet || waits ? 0.02 : kRounding;
 }
 
-// Trials with other numbers are another sample: so far may the mean of eight be off by chance.
+// With other numbers a trial is another sample: returns how far the mean of eight may be off by
+// chance.
 double chance(const Record& record, const Result& other) {
   std::vector<double> differences = other.campaign.trial_goodput;
   for (size_t i = 0; i < differences.size(); ++i) {
@@ -207,7 +207,7 @@ double chance(const Record& record, const Result& other) {
   return (difference.high - difference.low) / 2 + 1e-3;
 }
 
-// The rank with most counts, with what the allocator adds.
+// Returns the shard of the rank that has most, including the allocator's overhead.
 double shards(const Result& result) {
   double most = 0;
   for (const GpuMemory& rank : result.iteration.memory) {
@@ -217,8 +217,8 @@ double shards(const Result& result) {
   return most;
 }
 
-// What is wrong with the second result, which was simulated with `relation` on top of the first's
-// scenario; empty where nothing is.
+// Returns what is wrong with the second result, which was simulated with `relation` applied to the
+// scenario of the first; empty if nothing is.
 std::string broken(const Relation& relation, const Record& record, const Result& other) {
   const double step_s = record.iteration.time_s;
   const double other_s = other.iteration.time_s;
@@ -276,7 +276,7 @@ TEST_P(Relations, HoldOfRandomScenarios) {
     for (const RecordBound& bound : record_bounds()) {
       EXPECT_TRUE(bound.holds(record)) << "not so: " << bound.name << "\n" << drawn->text;
     }
-    // Each scenario is held against every fourth relation, each relation so against 125 scenarios.
+    // Each scenario is tested with every fourth relation, so each relation with 125 scenarios.
     for (size_t i = number % kStride; i < relations().size(); i += kStride) {
       const Relation& relation = relations()[i];
       Case other = *drawn;
@@ -286,21 +286,21 @@ TEST_P(Relations, HoldOfRandomScenarios) {
         const std::string wrong = broken(relation, record, result_of(other, relation));
         EXPECT_EQ(wrong, "") << relation.name << "\n" << drawn->text;
       } catch (const Error&) {
-        ++refused;  // half of the layers no longer fill the stages, say
+        ++refused;  // for example, half of the layers no longer fill the stages
       }
     }
   }
   EXPECT_LT(refused, relations().size() / kStride * kInBlock / 10);
 }
 
-// Some of the jobs are drawn in every run of the tests, the others in long ones.
+// Some of the jobs run in every test run, the others only in long ones.
 INSTANTIATE_TEST_SUITE_P(Blocks, Relations, testing::Range(0, kBlocks / 10));
 INSTANTIATE_TEST_SUITE_P(ManyBlocks, Relations, testing::Range(kBlocks / 10, kBlocks));
 
-// Where the groups of one kind have the network to themselves, and nothing computes beside them. By
-// constants to a thousandth, by NCCL's law to a hundredth: small messages of several groups behind
-// one NIC pay their protocol's share of the bandwidth in one form together, in the other one by
-// one.
+// The groups of one kind have the network to themselves, and nothing computes meanwhile. With
+// constants both agree to a thousandth, with NCCL's law to a hundredth: if small messages of
+// several groups share a NIC, one form applies the protocol's share of bandwidth to all together,
+// the other one to each.
 TEST(IdleNetwork, ClosedFormsAndFlowsTakeAsLong) {
   int scenarios = 0;
   for (std::uint64_t number = 0; scenarios < kScenarios / kBlocks; ++number) {

@@ -16,7 +16,8 @@
 namespace windtunnel {
 namespace {
 
-// Gradients of a whole node go round one ring per rail, so that a hand can count what crosses.
+// Gradients of whole nodes are reduced in one ring per rail, so that the bytes that cross a link
+// can be counted by hand.
 std::string ring_job(const std::string& name, int layers, int nodes, const std::string& more = "") {
   return fmt::format(
       "name: {}\nmodel: {{layers: {}, hidden: 4096, heads: 32, vocabulary: 51200, sequence: "
@@ -81,7 +82,7 @@ TEST_F(CompanyRun, JobsThatShareNoLinkAreAsAlone) {
   }
 }
 
-// Jobs on parts of a machine of unlike nodes are those jobs on nodes of one kind.
+// Jobs on one pool of a machine with unlike nodes equal jobs on a machine with that kind of node.
 TEST_F(CompanyRun, JobsOnPoolsAreJobsOnTheirNodes) {
   const std::vector<std::string> nodes = {"dgx-h100", "dgx-a100"};
   for (const std::string placement : {"packed", "spread", "interleaved"}) {
@@ -111,20 +112,20 @@ TEST_F(CompanyRun, JobsOnPoolsAreJobsOnTheirNodes) {
   }
 }
 
-// Bytes a second over the busiest uplink of a pod, to its capacity: of every collective of a step
-// the ring's edges that leave a pod, counted from the places alone.
+// Returns the load of the busiest uplink of a pod, relative to its capacity. It counts the ring
+// edges of every collective that leave a pod, from the places alone.
 double busiest_uplink(const CompanyReport& report, const Cluster& machine) {
   const int per_pod = machine.fabric.nodes_per_pod;
-  std::map<int, double> bytes_per_s;  // by pod, of one rail
+  std::map<int, double> bytes_per_s;  // per pod, for one rail
   for (const CompanyJob& job : report.jobs) {
     const Cluster& cluster = job.alone.job.cluster;
-    double ring_bytes = 0;  // over every edge
+    double ring_bytes = 0;  // sum over all edges
     for (const Task& task : job.alone.plan.classes.front().tasks) {
       if (task.kind != TaskKind::collective || !task.as_flows) continue;
       ring_bytes += task.bytes * (cluster.nodes - 1) / cluster.nodes;
     }
     EXPECT_GT(ring_bytes, 0);
-    ring_bytes /= job.alone.job.calibration.nic_efficiency.value;  // on the wire
+    ring_bytes /= job.alone.job.calibration.nic_efficiency.value;  // bytes on the wire
     for (int node = 0; node < cluster.nodes; ++node) {
       const int pod = cluster.place_of(node) / per_pod;
       if (cluster.place_of((node + 1) % cluster.nodes) / per_pod == pod) continue;
@@ -136,7 +137,7 @@ double busiest_uplink(const CompanyReport& report, const Cluster& machine) {
   return busiest * machine.fabric.pod_oversubscription / (per_pod * machine.node.nic_Bps.value);
 }
 
-// Jobs that do little but reduce gradients: then the bound is near.
+// These jobs mostly reduce gradients, so that the bound is tight.
 TEST_F(CompanyRun, SharedUplinksSlowDownAndAreNeverOverfull) {
   double fullest = 0;
   for (const char* placement : {"spread", "interleaved"}) {
@@ -191,8 +192,8 @@ TEST_F(CompanyRun, StepsTooFarApartAreRefused) {
   }
 }
 
-// scenarios/company: alone (and in closed form) the wide job is the faster one, beside a neighbour
-// on the same uplinks the deep one, which sends less over them.
+// scenarios/company: the wide job is faster alone, also in closed form. Together with a neighbour
+// on the same uplinks the deep job is faster, because it sends less over them.
 TEST(CompanyScenario, ANeighbourTurnsTheRankingRound) {
   const std::string file = std::string(WINDTUNNEL_SOURCE_DIR) + "/scenarios/company/company.yaml";
   const auto report_of = [&](const std::string& job) {
@@ -211,7 +212,7 @@ TEST(CompanyScenario, ANeighbourTurnsTheRankingRound) {
   EXPECT_GT(wide.jobs[0].together_s(), deep.jobs[0].together_s() * 1.03);
 }
 
-// Places that are written out are those that a job has without.
+// Places that state the default order change nothing.
 TEST(PlacedJob, InOrderIsWhereItStandsAnyway) {
   int compared = 0;
   for (std::uint64_t number = 0; compared < 40; ++number) {

@@ -46,8 +46,8 @@ double lost(const Record& record, Loss loss) {
   return record.campaign->lost_s[static_cast<int>(loss)].mean;
 }
 
-// Whatever is saved, by a mask, by Winograd's algorithm or because nobody asks for it: HFU counts
-// all that MFU counts.
+// HFU counts all operations that MFU counts, also those that a mask, Winograd's algorithm or an
+// unneeded result saves.
 TEST(Simulate, HfuIsNotBelowMfu) {
   const std::string machine = "name: a\ncluster: {nodes: 2, node: dgx-h100}\n";
   const std::string pipeline = machine + "layout: {pp: 4}\nbatch: {global: 64}\n";
@@ -78,7 +78,7 @@ TEST(Simulate, FoldedAndUnfoldedGiveTheSameReport) {
   Job job = small_job(2, 2, 4);
   job.cluster.fabric.nodes_per_pod = 2;
   job.cluster.fabric.pod_oversubscription = 4;
-  job.cluster.slow_nodes = {{3, 2}};  // not the first of any class
+  job.cluster.slow_nodes = {{3, 2}};  // not the first node of any class
   const Record folded = simulate(case_of(job));
   job.fold = FoldMode::none;
   const Record unfolded = simulate(case_of(job));
@@ -112,7 +112,7 @@ TEST(Simulate, AJitteringStepIsTheMeanOfItsDraws) {
   EXPECT_EQ(record.iteration.drawn_s, estimate(steps_s));
   EXPECT_EQ(record.iteration.time_s, estimate(steps_s).mean);
   EXPECT_LT(record.iteration.drawn_s->low, record.iteration.drawn_s->mean);
-  // What is shown is one of them, and adds up to the mean.
+  // The iteration that is shown is one of the drawn ones, and its parts add up to the mean.
   const double shown_s = iteration_s(job, record.plan, record.timeline);
   EXPECT_NE(std::ranges::find(steps_s, shown_s), steps_s.end());
   const auto& parts = record.iteration.critical_path_s;
@@ -161,8 +161,8 @@ TEST(Simulate, FoldedAndUnfoldedJitterAlike) {
   }
 }
 
-// Kernels alone: a step that waits for nothing else grows by what they take longer, and collectives
-// inside of it do not.
+// Only kernels slow down: a step without waits grows by their extra time, and its collectives do
+// not.
 TEST(Simulate, JitterSlowsKernelsAndNoCollectives) {
   Job job = small_job(4, 1, 1);
   const auto step_s = [](const Job& each) { return simulate(case_of(each)).iteration; };
@@ -201,7 +201,8 @@ TEST(Simulate, ASlowNodeThatStaysIsStillSlowInTheShrunkJob) {
   EXPECT_LT(record.campaign->goodput.mean, 1);
 }
 
-// The compressed step is the step; days and costs count the dense ones of the warm-up too.
+// The reported step is the compressed one; days and costs also count the dense steps of the
+// warm-up.
 TEST(Simulate, AWarmUpCountsInTheWholeRun) {
   Job job = with_campaign(small_job(1, 1, 8));
   job.layout.sharding = Sharding::none;
@@ -222,7 +223,7 @@ TEST(Simulate, AWarmUpCountsInTheWholeRun) {
               1e-9 * later.campaign->job_days.mean);
   EXPECT_NEAR(later.campaign->job_cost_usd.mean, longer * at_once.campaign->job_cost_usd.mean,
               1e-9 * later.campaign->job_cost_usd.mean);
-  // 1-bit LAMB has one without being told.
+  // 1-bit LAMB has a warm-up by default.
   job.communication.compressors.dp = {.name = "onebit-lamb"};
   job.campaign = {};
   EXPECT_EQ(simulate(case_of(job)).iteration.warmup.share, 0.165);
@@ -234,7 +235,7 @@ TEST(Simulate, ACampaignTooShortForItsIterationsIsRefused) {
   EXPECT_TRUE(fails([&] { simulate(case_of(job)); }, "campaign.length of 10.0 ms is too short"));
 }
 
-// Read long before its fault is found.
+// The fault is found long after the key was read.
 TEST(Simulate, AFaultHasThePlaceOfItsKey) {
   Job job = with_campaign(small_job(1, 2, 2));
   job.campaign.length_s = 0.01;
@@ -247,8 +248,8 @@ TEST(Simulate, AFaultHasThePlaceOfItsKey) {
 }
 
 TEST(Simulate, ClosedFormAndFlowsAgreeWhereGpusShareANic) {
-  // Two GPUs behind each NIC, so that two replica groups share it; reduced after the backward,
-  // where nothing else is on the network.
+  // Two GPUs share each NIC, so that two replica groups do; reduction follows the backward pass,
+  // when the network is otherwise idle.
   Job job = small_job(4, 1, 8);
   job.cluster.node.nics = 2;
   job.communication.overlap = GradientOverlap::none;
@@ -301,7 +302,7 @@ TEST(Simulate, HostMemoryHoldsTwoCopiesOfEachHostTierAndOneOnTheWayToStorage) {
 }
 
 TEST(Simulate, WithoutSparesAShrunkJobGoesOnWhereAWaitingOneStands) {
-  // Four replicas on four nodes, and eight on four: a lost node takes one and two of them along.
+  // Four nodes have four or eight replicas: a lost node takes one or two of them with it.
   for (const int tp : {4, 2}) {
     Job job = with_campaign(small_job(tp, 1, 16 / tp));
     ASSERT_EQ(job.cluster.nodes, 4);
@@ -318,7 +319,8 @@ TEST(Simulate, WithoutSparesAShrunkJobGoesOnWhereAWaitingOneStands) {
 }
 
 TEST(Simulate, AShrunkJobKeepsWholeGroupsOfExpertsAndShards) {
-  // Four replicas on four nodes: a lost node takes one along, or two where pairs belong together.
+  // Four nodes have four replicas: a lost node takes one of them with it, or two if replicas form
+  // pairs.
   Job job = with_campaign(small_job(4, 1, 4));
   job.recovery.when_no_spare = WhenNoSpare::shrink;
   job.model.moe = {.experts = 8, .per_token = 2, .ffn_hidden = 1024};
@@ -334,7 +336,7 @@ TEST(Simulate, AShrunkJobKeepsWholeGroupsOfExpertsAndShards) {
   EXPECT_DOUBLE_EQ(degraded(1, 4), one);
 }
 
-// The versions of the weights that an asynchronous schedule keeps count there, too.
+// In the smaller job, too, memory includes the weight versions that an asynchronous schedule keeps.
 TEST(Simulate, AShrunkJobHasToFitInMemory) {
   Job job = with_campaign(small_job(4, 2, 4));
   job.schedule.name = "pipedream";
@@ -375,7 +377,7 @@ TEST(Simulate, AnAsynchronousSnapshotStallsLessThanASynchronousOne) {
   EXPECT_LT(lost(async, Loss::stall), lost(sync, Loss::stall));
 }
 
-// A study that a scenario can ask for is one that runs: each has a row on both floors.
+// Every study that a scenario can ask for also runs: it has a row in both tables.
 TEST(Studies, WhatCanBeAskedForIsRun) {
   EXPECT_EQ(studies().size(), asked_studies().size());
 }

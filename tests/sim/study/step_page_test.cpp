@@ -1,4 +1,5 @@
-// docs/guide/step.md works a step out by hand: its kernels are the program's, its step within 1 %.
+// docs/guide/step.md works a step out by hand. Its kernel times are the program's, and its step
+// agrees within 1 %.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +28,7 @@ Case case_of_page() {
                                      {"recompute", "full"}}));
 }
 
-// Rows "| name | ... | number |" of the page, in order: name, and the number as it is printed.
+// Returns the rows "| name | ... | number |" of the page in order, with the number as printed.
 std::vector<std::pair<std::string, std::string>> printed_rows() {
   static const RE2 row(R"(\| (.*?) \| .* \| ([0-9.]+) \|)");
   std::ifstream page(WINDTUNNEL_SOURCE_DIR "/docs/guide/step.md");

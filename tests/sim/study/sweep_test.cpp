@@ -21,7 +21,7 @@ Sweep small_sweep(std::vector<VariedKey> vary) {
   return {{kScenario, read_file(kScenario), {{"campaign.replicas", "6"}}}, std::move(vary)};
 }
 
-// Three intervals, two rates and two layouts make two tables.
+// The grid has three intervals, two rates and two layouts, which give two iteration tables.
 Sweep grid() {
   return small_sweep({{"layout.tp", {"2", "4"}},
                       {"failures.*.rate", {"6 per 1000 node-days", "20 per 1000 node-days"}},
@@ -46,7 +46,7 @@ TEST(CrossProduct, LastKeyChangesFastest) {
                                             {{"a", "2"}, {"b", "y"}}}));
 }
 
-// Ten million of them have to fit in memory.
+// Ten million cases have to fit in memory.
 TEST(Sweep, ACaseOfAGridIsSmall) {
   EXPECT_LE(sizeof(SweepCase), 64U);
 }
@@ -67,7 +67,7 @@ TEST(Sweep, EveryPointIsWhatItsCaseAloneGives) {
   std::set<std::uint64_t> tables;
   for (const SweepCase& each : cases) tables.insert(each.table);
   EXPECT_EQ(tables.size(), 2U);
-  // Without what was read for the keys, as in another process.
+  // The cases lose the parsed scenario, as in another process.
   std::vector<SweepCase> unread = cases;
   for (SweepCase& each : unread) each.read.reset();
   const std::map<int, SweepPoint> points = run(sweep, unread, 2);
@@ -133,7 +133,7 @@ TEST(Sweep, ShardsAreEqualDisjointAndKeepTablesTogether) {
     }
     EXPECT_EQ(seen.size(), 60U);
   }
-  // One table: halves of a row of the grid, not one half of it each.
+  // With one table only, work is divided by halves of each row of the grid.
   for (SweepCase& each : cases) each.table = 0;
   int first_half = 0;
   for (const SweepCase& each : shard_of(cases, 0, 2)) first_half += each.index < 30 ? 1 : 0;
@@ -154,7 +154,7 @@ TEST(Sweep, InfeasiblePointsHaveReasons) {
   EXPECT_NE(points.at(1).reason.find("activations"), std::string::npos) << points.at(1).reason;
 }
 
-// Also those that only the campaign finds.
+// Reasons that only the campaign finds name their place, too.
 TEST(Sweep, ReasonsNameThePlace) {
   const Sweep lengths = small_sweep({{"campaign.length", {"30 d", "10 s"}}});
   const std::string reason = run(lengths, sweep_cases(lengths), 1).at(1).reason;
@@ -200,10 +200,10 @@ TEST(Sweep, StopsBetweenPoints) {
   };
   run_sweep(sweep, sweep_cases(sweep), options);
   EXPECT_GE(points, 1);
-  EXPECT_LE(points, 2);  // with the one that was under way
+  EXPECT_LE(points, 2);  // including the point in progress
 }
 
-// However often failures strike, and although the scenario itself saves more often.
+// This holds however often failures strike, and although the scenario itself saves more often.
 TEST(IntervalSearch, KeepsToItsShareOfTheStorage) {
   const IntervalSearch found =
       search_intervals(read_scenario(kScenario, {{"campaign.replicas", "4"},
@@ -217,7 +217,8 @@ TEST(IntervalSearch, KeepsToItsShareOfTheStorage) {
   EXPECT_GE(found.tiers[0].every_s, found.tiers[0].storage_s);
 }
 
-// No interval of a grid is surely better than what is found, and `simulate` says the same of it.
+// No interval of a grid is significantly better than the one found, and `simulate` reports the same
+// goodput for it.
 TEST(IntervalSearch, BeatsAGridAndIsWhatRunGives) {
   const Overrides set = {{"campaign.replicas", "20"},
                          {"failures.0.rate", "500 per 1000 node-days"},
@@ -242,7 +243,7 @@ TEST(IntervalSearch, BeatsAGridAndIsWhatRunGives) {
   }
 }
 
-// The best of all intervals is told with failures that it was not chosen by.
+// The goodput reported for the best interval comes from failures that it was not chosen with.
 TEST(IntervalSearch, WhatIsToldOfTheBestIsNoLuck) {
   constexpr int kSeeds = 60;
   std::vector<double> luck;
@@ -265,8 +266,8 @@ TEST(IntervalSearch, WhatIsToldOfTheBestIsNoLuck) {
   EXPECT_LT(std::abs(of_all.mean), (of_all.high - of_all.low) / 2);
 }
 
-// With one tier and many failures the trials tell intervals apart; with few failures the best of
-// them is one by luck.
+// With one tier and many failures the trials distinguish intervals; with few failures the best one
+// is a matter of luck.
 TEST(IntervalSearch, SaysOfWhatDoesNotMatterWhatRunSays) {
   const Overrides set = {{"campaign.replicas", "400"},
                          {"failures.0.rate", "500 per 1000 node-days"},
@@ -284,7 +285,7 @@ TEST(IntervalSearch, SaysOfWhatDoesNotMatterWhatRunSays) {
   EXPECT_LT(said->shortest_s, said->longest_s);
 }
 
-// Enough trials must meet some tens of failures: with fewer the best interval is one by luck, and
+// Trials must meet some tens of failures: with fewer, the best interval is a matter of luck and
 // gains nothing.
 TEST(IntervalSearch, SeveralTiersAndIterations) {
   const Overrides set = {
@@ -316,7 +317,7 @@ TEST(IntervalSearch, RefusesWhatItCannotSearch) {
   };
   EXPECT_THROW(search("snapshots.1.every", {}, Aim::goodput), Error);
   EXPECT_THROW(search("snapshots.0.every", {{"campaign.length", "0 s"}}, Aim::goodput), Error);
-  EXPECT_THROW(search("snapshots.0.every", {}, Aim::cost), Error);  // no price
+  EXPECT_THROW(search("snapshots.0.every", {}, Aim::cost), Error);  // no price is stated
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// What is trained, in any combination with layouts, schedules, sharding, exchange and snapshots:
-// each scenario is refused with its place and reason, or what it holds and takes adds up, and
-// training less never costs more.
+// Trained parts are combined with layouts, schedules, sharding, exchanges and snapshots: each
+// scenario is refused with its place and reason, or its memory and time add up, and training less
+// never costs more.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ namespace windtunnel {
 namespace {
 
 constexpr int kTrainedJobs = 600;
-constexpr int kTrainedBlocks = 12;  // which run beside each other
+constexpr int kTrainedBlocks = 12;  // blocks run in parallel
 
 class Draw {
  public:
@@ -38,7 +38,7 @@ class Draw {
   RandomStream random_;
 };
 
-// Draws all parts of the job except what is trained.
+// Draws all parts of the job except the trained ones.
 std::string random_rest(Draw& draw, std::uint64_t number) {
   std::string text = fmt::format(
       "name: trained-{}\n"
@@ -170,12 +170,12 @@ TEST_P(TrainedJobs, AddUpOrAreRefusedWithTheReason) {
       GetParam());
 }
 
-// Some of the jobs are drawn in every run of the tests, the others in long ones.
+// Some of the jobs run in every test run, the others only in long ones.
 INSTANTIATE_TEST_SUITE_P(Blocks, TrainedJobs, testing::Range(0, kTrainedBlocks / 2));
 INSTANTIATE_TEST_SUITE_P(ManyBlocks, TrainedJobs,
                          testing::Range(kTrainedBlocks / 2, kTrainedBlocks));
 
-// The case of a text; nothing where the reader refuses it.
+// Returns the job of a text, or nothing if the reader refuses it.
 std::optional<Job> job_of(const std::string& text) {
   try {
     return parse_case(text, "a.yaml").job;
@@ -184,10 +184,10 @@ std::optional<Job> job_of(const std::string& text) {
   }
 }
 
-// If the rest of a job is the same, training less holds less and takes no longer, except for what
-// the host's waits move: they are spread over a pass, and its messages then leave some microseconds
-// later (tests/sim/jobs/allowed_breaks_test.cpp). An adapter adds work, so its times are not
-// compared here.
+// If the rest of a job stays, training less holds less and takes no longer, except for waits for
+// the host: they are spread over a pass, so that its messages may leave some microseconds later
+// (tests/sim/jobs/allowed_breaks_test.cpp). An adapter adds work, so its times are not compared
+// here.
 TEST(TrainedJobs, FrozenPartsNeverCostMore) {
   int compared = 0;
   for (std::uint64_t number = 0; compared < 300; ++number) {
@@ -253,8 +253,8 @@ TEST(TrainedJobs, RanksAndKindsOfAdaptersAreInOrder) {
   }
 }
 
-// A base in 4 bits is as large whatever its products read: no copies of it in fp8 stay. fp8 makes
-// its products faster.
+// A 4-bit base has the same size whatever precision its products use: no fp8 copies of it are kept.
+// Products are faster in fp8.
 TEST(TrainedJobs, AQuantisedBaseIsAsLargeInFp8) {
   const auto with = [](const char* precision, const char* kind) {
     return simulate(
@@ -272,8 +272,8 @@ TEST(TrainedJobs, AQuantisedBaseIsAsLargeInFp8) {
   EXPECT_LT(fp8.iteration.time_s, bf16.iteration.time_s);
 }
 
-// The closed form is a bound that searches rank by; it knows no stage that sends no gradient, so it
-// may wait for one.
+// Searches rank by the closed form, which does not know that a stage without trained parts sends no
+// gradients, so it may include a wait for them.
 TEST(TrainedJobs, TheClosedFormIsNearTheEngine) {
   int compared = 0;
   for (std::uint64_t number = 0; compared < 100; ++number) {
@@ -291,11 +291,11 @@ TEST(TrainedJobs, TheClosedFormIsNearTheEngine) {
   }
 }
 
-// Adapters beside every matrix of a layer: their kernels are small, and the base has no gradients
-// of weights, so that a step takes less than training all, recomputed or not, unless the host's
-// launches decide (or tp is so wide that the first factors, which it repeats, take as much). A pair
-// for each matrix takes longer than one for each product, and a sum of its own longer than one in
-// the product.
+// Adapters are on every matrix of a layer. Their kernels are small, and the base has no weight
+// gradients, so a step takes less than training all, with or without recomputation. Exceptions are
+// steps bound by the host's launches, and tp so wide that the repeated first factors take as much.
+// One pair of factors for each matrix takes longer than one for each product, and adding the result
+// separately takes longer than adding it within the product.
 TEST(TrainedJobs, AdaptersOnAllMatricesTakeLessThanTrainingAll) {
   constexpr const char* kAll = "train: {adapter: {kind: lora, rank: 16}}\n";
   for (const char* model : {"llama3-8b", "llama3-70b"}) {

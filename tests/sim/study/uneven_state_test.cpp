@@ -1,5 +1,5 @@
-// Uneven shares of the training state: where replicas compute alike, the engine and the closed form
-// give one step, and even shares said as a list are no shares at all.
+// Shares of the training state may be uneven. If replicas compute alike, engine and closed form
+// give the same step, and even shares stated as a list change nothing.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@
 namespace windtunnel {
 namespace {
 
-// Pools of one kind of node, so that only shares tell them apart.
+// Both pools have the same kind of node, so that only shares differ.
 Job equal_pools() {
   Job job = pool_job(PoolAxis::dp);
   job.cluster.pools[1].node = job.cluster.pools[0].node;
@@ -50,7 +50,7 @@ TEST(UnevenState, TakesAsLongAsInClosedForm) {
   EXPECT_GT(longest, 1.01);
 }
 
-// Flows carry no less than the uneven parts: more than those of even ones on the busiest link.
+// Flows carry at least the uneven parts, which on the busiest link are more than even ones.
 TEST(UnevenState, FlowsTakeTheTimeOfTheBusiestLink) {
   Job job = equal_pools();
   job.layout.pp = 1;
@@ -68,7 +68,7 @@ TEST(UnevenState, FlowsTakeTheTimeOfTheBusiestLink) {
   EXPECT_GT(flows_s, step_s(Fidelity::flows));
 }
 
-// The properties of random jobs (inner_collectives_test.cpp) hold of them, too.
+// The properties of random jobs (inner_collectives_test.cpp) hold for uneven shares, too.
 TEST(UnevenState, IsDrawnInRandomJobs) {
   int uneven = 0;
   int all = 0;

@@ -35,8 +35,8 @@ std::vector<int> present(const Volunteers& volunteers,
   return kinds;
 }
 
-// Peers join and leave like customers who are all served at once: in the long run a kind has
-// join / leave peers, distributed as Poisson has it.
+// Peers join and leave like customers of a queue with unlimited servers: in the long run a kind has
+// join / leave peers, by a Poisson law.
 TEST(Attendance, KindsSettleAtJoinsOverLeaves) {
   const Volunteers volunteers = two_kinds();
   constexpr int kTrials = 400;

@@ -10,7 +10,7 @@
 namespace windtunnel {
 namespace {
 
-// Equal peers of one micro-batch a second on equal stages.
+// Equal peers, each with one micro-batch per second, serve equal stages.
 Swarm equal_swarm(int peers, int stages) {
   Swarm swarm;
   swarm.first.assign(peers, 0);
@@ -29,14 +29,14 @@ AttendanceChange leaves(double at_s, int place) {
 
 TEST(Swarm, IsAsFastAsItsSlowestStage) {
   const SwarmTrial trial = run_swarm(equal_swarm(7, 3), {}, 0);
-  EXPECT_DOUBLE_EQ(trial.done, 2 * 1000);  // 3, 2, 2 peers
+  EXPECT_DOUBLE_EQ(trial.done, 2 * 1000);  // stages have 3, 2 and 2 peers
   EXPECT_DOUBLE_EQ(trial.possible, trial.done);
   EXPECT_EQ(trial.peers, 7);
   EXPECT_EQ(trial.moves, 0);
 }
 
-// Peers 0, 2, 4 serve stage 0. When two of them have left, one remains, and one of stage 1 joins
-// it.
+// Peers 0, 2 and 4 serve stage 0. After two of them have left, a peer of stage 1 joins the
+// remaining one.
 TEST(Swarm, APeerGoesToTheStageThatLostMost) {
   const std::vector<AttendanceChange> changes = {leaves(100, 0), leaves(200, 4)};
   Swarm swarm = equal_swarm(6, 2);
@@ -48,7 +48,7 @@ TEST(Swarm, APeerGoesToTheStageThatLostMost) {
   EXPECT_EQ(moved.moves, 1);
   EXPECT_DOUBLE_EQ(moved.done, 300 + 200 + 1 * 100 + 2 * 700);
   EXPECT_DOUBLE_EQ(moved.possible, unmoved.possible);
-  swarm.takeover_s = {{50, 50}};  // it serves nobody on its way
+  swarm.takeover_s = {{50, 50}};  // a moving peer serves no stage
   EXPECT_DOUBLE_EQ(run_swarm(swarm, changes, 0).done, 300 + 200 + 100 + 50 + 2 * 650);
 }
 
@@ -130,8 +130,8 @@ Volunteers random_volunteers(RandomStream& random) {
   return volunteers;
 }
 
-// Whatever happens: no more is done than could be, moves lose nothing on average, and the same
-// trial gives the same numbers.
+// No trial does more than is possible, moves lose nothing on average, and a repeated trial gives
+// the same numbers.
 TEST(Swarm, MovesHelpAndNothingBeatsTheOptimum) {
   RandomStream random(3, RandomPurpose::test, 0);
   double moved = 0;

@@ -22,7 +22,8 @@ std::string written_json(const std::string& text) {
   return path;
 }
 
-// As mlcommons/chakra's jsonizer writes messages: 64-bit numbers in quotes, defaults left out.
+// mlcommons/chakra's jsonizer writes messages like this: 64-bit numbers in quotes, defaults left
+// out.
 constexpr const char* kMessages = R"({
   "version": "0.0.4"
 }{
@@ -45,7 +46,7 @@ constexpr const char* kMessages = R"({
 }
 )";
 
-// As its feeder reads them.
+// mlcommons/chakra's feeder reads graphs like this one.
 constexpr const char* kGraph = R"({"schema": "x", "workload_graph": [
   {"Id": 217, "Name": "all_reduce", "NodeType": 7, "is_cpu_op": true, "data_deps": [216],
    "comm_type": 0, "comm_size": 4096},

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// An empty folder of this test.
+// Returns an empty folder for this test.
 std::string scratch(const std::string& name) {
   const std::string folder =
       fmt::format("{}windtunnel-chakra-{}-{}", ::testing::TempDir(), getpid(), name);
@@ -52,7 +52,8 @@ std::string reading_error(const std::vector<std::string>& files) {
   return error_of([&] { read_chakra(files); });
 }
 
-// One class, two ranks that reduce together, a message around, every field away from its default.
+// The Plan has one class of two ranks with a collective, a message that goes around, and every
+// field different from its default.
 Plan rich_plan() {
   Plan plan;
   plan.ranks = 2;
@@ -148,7 +149,7 @@ TEST(Chakra, AChangedRankGetsAClassOfItsOwn) {
   EXPECT_TRUE(mixed.classes[1].tasks == plan.classes[0].tasks);
 }
 
-// The value of an attribute as text; empty where the node does not have it.
+// Returns the value of an attribute as text, or "" if the node does not have it.
 std::string attribute(const chakra::Node& node, const std::string& name) {
   for (const chakra::AttributeProto& known : node.attr()) {
     if (known.name() != name) continue;
@@ -158,7 +159,7 @@ std::string attribute(const chakra::Node& node, const std::string& name) {
   return "";
 }
 
-// What a reader of the standard alone finds.
+// A reader that knows only the standard finds these nodes.
 TEST(Chakra, ExportIsAPlainTraceForOthers) {
   const Plan plan = rich_plan();
   const auto files = export_plan(plan, ChakraRanks::all, scratch("plain"));
@@ -184,7 +185,7 @@ TEST(Chakra, ExportIsAPlainTraceForOthers) {
   EXPECT_EQ(nodes[7].type(), chakra::COMM_COLL_NODE);
   EXPECT_EQ(attribute(nodes[7], "pg_name"), "1");
   EXPECT_EQ(attribute(nodes[7], "comm_type"), "2");
-  EXPECT_EQ(attribute(nodes[7], "comm_size"), "4");   // 7 bytes of two ranks
+  EXPECT_EQ(attribute(nodes[7], "comm_size"), "4");   // 7 bytes over two ranks
   EXPECT_THAT(nodes[8].ctrl_deps(), ElementsAre(7));  // the stream's order
   for (const chakra::Node& node : nodes) {
     EXPECT_EQ(attribute(node, "is_cpu_op"), node.id() > 0 ? "false" : "");
@@ -312,7 +313,7 @@ TEST(ChakraForeign, MessagesMatchByRankAndTag) {
   EXPECT_EQ(plan.classes[0].tasks[0].bytes, 100);
 }
 
-// As traces are from which nodes were cut out, and of upstream's own tests.
+// Traces from which nodes were cut out, and upstream's own tests, have such dependencies.
 TEST(ChakraForeign, ADependencyOnNoNodeHoldsNothingUp) {
   chakra::Node node = node_of(4, chakra::COMP_NODE, "a", {3});
   node.add_ctrl_deps(8);
@@ -320,14 +321,14 @@ TEST(ChakraForeign, ADependencyOnNoNodeHoldsNothingUp) {
   const ChakraImport import =
       read_chakra(write_ranks("absent", {{node, node_of(8, chakra::COMP_NODE, "later")}}));
   EXPECT_EQ(import.absent_deps, 1);
-  EXPECT_EQ(import.untimed, 1);  // "later"
+  EXPECT_EQ(import.untimed, 1);  // the node "later"
   const RankClass& owner = import.plan.classes.at(0);
   ASSERT_EQ(owner.tasks.size(), 2u);
   EXPECT_EQ(owner.tasks[0].name, "later");
   EXPECT_EQ(owner.tasks[1].after, std::vector<TaskIndex>{0});
 }
 
-// One file of a job of eight: two groups that the file lists, and one of all.
+// There is one file for a job of eight ranks; it lists two groups, and one group has all ranks.
 TEST(ChakraForeign, RanksWithoutAFileRunAsTheFirst) {
   chakra::Node header = node_of(5, chakra::METADATA_NODE, "## process_group:init ##");
   header.mutable_inputs()->set_values(
@@ -364,7 +365,7 @@ TEST(ChakraErrors, SayWhatIsWrongAndWhere) {
       {{{nowhere}}, "COMM_SEND_NODE without comm_dst"},
       {{{reduce_of(0, 4, 1)}}, "comm_type 4 is not simulated"},
       {{{text}}, "attribute 'comm_size' is not an integer"},
-      // In the words of what is wrong, without our sources'.
+      // The message says what is wrong without naming our source code.
       {{{send}, {}}, "the traces cannot be simulated: class"},
       {{{send}, {}}, "no receive matches tag 0"},
       {{{reduce_of(0, 0, 1)}, {reduce_of(0, 0, 2)}}, "does not match 'coll'"},
@@ -386,7 +387,7 @@ TEST(ChakraErrors, SayWhatIsWrongAndWhere) {
   EXPECT_THAT(reading_error({packed}), HasSubstr("gunzip"));
 }
 
-// One rank with one task.
+// The Plan has one rank with one task.
 Plan small_plan() {
   Plan plan;
   plan.ranks = 1;
@@ -424,7 +425,7 @@ TEST(ChakraErrors, AGroupHasOneName) {
   std::string bytes = ChakraExport(plan, ChakraRanks::all).content(0);
   const size_t last = bytes.find("\"10\"");
   ASSERT_NE(last, std::string::npos);
-  bytes.replace(last, 4, "\"01\"");  // then none is the tenth
+  bytes.replace(last, 4, "\"01\"");  // then no group is named "10"
   EXPECT_THAT(reading_error({write(scratch("names") + "/job.0.et", bytes)}),
               HasSubstr("process group '01' must be a number from 1 to 10 without leading zeros"));
 }
@@ -454,7 +455,7 @@ TEST(ChakraErrors, FlippedBytesAreReadOrRefused) {
   const auto files = export_plan(rich_plan(), ChakraRanks::one_per_class, folder);
   const std::string whole = read_file(files[0]);
   RandomStream random(7, RandomPurpose::test, 0);
-  // In place: to write a file anew takes longer than to read it.
+  // Changes the file in place, because writing a new file takes longer than reading it.
   const auto put = [&](size_t at, char byte) {
     std::fstream file(files[0], std::ios::binary | std::ios::in | std::ios::out);
     file.seekp(static_cast<std::streamoff>(at)).put(byte);

@@ -15,7 +15,7 @@ namespace {
 using std::string_literals::operator""s;
 using ::testing::ElementsAre;
 
-// The name of a file with these bytes.
+// Returns the name of a file with these bytes.
 std::string written(const std::string& bytes) {
   const std::string path =
       ::testing::TempDir() + "windtunnel-chakra-wire-" + std::to_string(getpid()) + ".0.et";
@@ -23,7 +23,7 @@ std::string written(const std::string& bytes) {
   return path;
 }
 
-// Two compute nodes, the second after the first, as et_def.proto has them: written by hand from the
+// Two compute nodes, the second after the first, were written by hand from et_def.proto and the
 // encoding rules of protocol buffers.
 const std::string kTwoNodes =
     std::string("\x07\x0a\x05") + "0.0.4" +  // GlobalMetadata: 1 (version)
@@ -75,7 +75,7 @@ TEST(ChakraWire, WritesTheSameBytes) {
   EXPECT_EQ(encode(node), kTwoNodes.substr(37));
 }
 
-// An attribute whose value are these bytes.
+// Returns an attribute whose value has these bytes.
 chakra::AttributeProto attribute_of(const std::string& value) {
   const std::string attribute = "\x0a\x01x" + value;
   const std::string node = "\x52" + std::string(1, char(attribute.size())) + attribute;

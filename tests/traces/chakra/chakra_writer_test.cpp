@@ -1,4 +1,4 @@
-// The Plan against a format from outside: written as Chakra traces and read back, it runs the same.
+// A Plan that is written as Chakra traces and read back runs the same.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -110,7 +110,7 @@ TEST(ChakraRoundTrip, UnlikeNodesRunTheSame) {
   }
 }
 
-// As the input gradients of a schedule that takes weight gradients apart may.
+// An input gradient may do this in a schedule that splits off weight gradients.
 TEST(ChakraRoundTrip, ATaskMayLeaveMoreThanItFrees) {
   const Job job = small_job(1, 2, 1);
   Plan plan = iteration_plan(job, prepare_iteration(job));
@@ -118,8 +118,8 @@ TEST(ChakraRoundTrip, ATaskMayLeaveMoreThanItFrees) {
   EXPECT_TRUE(read_chakra(export_plan(plan, ChakraRanks::all)).plan == plan);
 }
 
-// Written as flows and read in closed form: the seconds of a job that is in closed form itself,
-// also of all-to-alls between experts that are uneven and stay in their nodes.
+// A Plan written as flows and read in closed form takes as long as the job in closed form, also
+// with uneven all-to-alls of experts within nodes.
 TEST(ChakraRoundTrip, UnevenExchangesCostInClosedFormWhatTheyCostAJob) {
   for (const double zipf : {0.0, 1.0}) {
     for (const std::optional<double> locality :
@@ -148,7 +148,7 @@ TEST(ChakraRoundTrip, UnevenExchangesCostInClosedFormWhatTheyCostAJob) {
   }
 }
 
-// A foreign trace of data-parallel ranks takes what the closed form says, and folds to one rank.
+// A foreign trace of data-parallel ranks takes as long as the closed form, and folds to one rank.
 TEST(ChakraRoundTrip, ForeignReductionTakesTheTimeOfTheClosedForm) {
   constexpr double kBytes = 1e9;
   const Job job = small_job(1, 1, 8);

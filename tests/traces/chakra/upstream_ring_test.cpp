@@ -1,6 +1,6 @@
-// The ring all-reduce of eight ranks that ASTRA-sim ships as an example, field by field, and as
-// long to the byte. Three numbers the text that we had of it does not show: comm_type and comm_tag
-// (here 0) and the microseconds of a reduction (here 7).
+// ASTRA-sim ships a ring all-reduce of eight ranks as an example. It is rebuilt here field by
+// field, with the same length in bytes. We had only a text form, which does not show three numbers:
+// comm_type and comm_tag (0 here) and the microseconds of a reduction (7 here).
 // https://github.com/astra-sim/astra-sim/blob/2ac213a/examples/custom_collective/sample/
 // allreduce_ring_8ranks.0.et
 #include <fmt/format.h>
@@ -25,13 +25,13 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kRanks = 8;
-constexpr int kSteps = 28;          // of a rank, a send and a receive in turn
-constexpr int kReductions = 7;      // after the first seven receives
+constexpr int kSteps = 28;          // per rank, sends and receives in turn
+constexpr int kReductions = 7;      // one after each of the first seven receives
 constexpr int kBytes = 128 * 1024;  // 1 MiB in eight chunks
 constexpr int kMicros = 7;
 constexpr int kUpstreamFile = 29581;  // bytes
 
-// What it was generated from, as its metadata holds it.
+// Returns the algorithm from which the trace was generated, as its metadata states it.
 std::string algorithm() {
   std::string xml =
       "<algo name=\"allreduce_ring_1channelsperring\" proto=\"LL128\" nchannels=\"1\" "
@@ -54,7 +54,7 @@ std::string algorithm() {
   return xml + "</algo>\n";
 }
 
-// Every node after the one before it; none says whether it is of the CPU.
+// Every node depends on the one before it; no node states is_cpu_op.
 std::string ring_trace_of(int rank) {
   chakra::GlobalMetadata metadata;
   add_attribute(*metadata.mutable_attr(), "schema", "1.0.2-chakra.0.0.4");
@@ -136,11 +136,11 @@ TEST(ChakraUpstreamRing, TakesLongerWhereItsMessagesDo) {
   };
   constexpr double kReductions_s = kReductions * kMicros * 1e-6;
   const double messages_s = step_s() - kReductions_s;
-  scale_communication(import.plan, 1.5, 3);  // all are small
+  scale_communication(import.plan, 1.5, 3);  // all messages are small
   EXPECT_NEAR(step_s(), 3 * messages_s + kReductions_s, 1e-9 * step_s());
 }
 
-// Known within a factor that its law says, or not said to be known.
+// Times state the factor that the network's law gives, or no uncertainty if there is no law.
 TEST(ChakraUpstreamRing, TheLawOfTheNetworkSaysHowFarItMayBeOff) {
   const Cluster cluster = small_cluster(1, kRanks);
   Calibration calibration = ideal_calibration();

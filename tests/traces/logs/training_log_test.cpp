@@ -21,7 +21,7 @@ double value(const TrainingLog& log, LogQuantity quantity) {
   return log.steps.front().of(quantity)->high;
 }
 
-// Every form at least once, in the form that its program prints, with numbers of our own.
+// Every form occurs at least once, as its program prints it, with invented numbers.
 TEST(TrainingLog, ReadsWhatProgramsPrint) {
   const std::string pace = "iteration 7/ 90 | elapsed time per iteration (ms): 2500.5 |\n";
   const std::vector<Line> lines = {
@@ -112,7 +112,7 @@ TEST(TrainingLog, ReadsTables) {
             "such places, and no step has a readable time");
 }
 
-// What an error names is read.
+// Columns that an error message names can be read.
 TEST(TrainingLog, ColumnsAreReadAsTheyAreCalled) {
   for (const ColumnForm& form : column_forms()) {
     if (form.quantity == iteration) continue;
@@ -146,8 +146,8 @@ TEST(TrainingLog, RefusesWhatIsNone) {
   }
 }
 
-// tqdm's mean of steps of 2, 2, 5 and 0.5 seconds, by hand: seconds 0.6, 1.02, 2.214, 1.6998 over
-// steps 0.3, 0.51, 0.657, 0.7599. Before the first step it draws no number.
+// tqdm's mean of steps of 2, 2, 5 and 0.5 s follows by hand: seconds 0.6, 1.02, 2.214, 1.6998 over
+// steps 0.3, 0.51, 0.657, 0.7599. Before the first step it prints no rate.
 TEST(TrainingLog, TakesTheMeanOfAProgressBarApart) {
   const TrainingLog log = parse_training_log(
       "  0%|          | 0/4 [00:00<?, ?it/s]\r 25%|##| 1/4 [00:02<00:06,  2.00s/it]\r"
@@ -190,7 +190,7 @@ TEST(TrainingLog, CountsAllDamageAndKeepsTheFirst) {
   }
 }
 
-// One process wrote into another's line.
+// A process wrote into another process's line.
 TEST(TrainingLog, LeavesOutWhatIsDamaged) {
   std::string text;
   for (int i = 1; i < 9; ++i) {

@@ -1,4 +1,4 @@
-// Rows and logs that are wrong: each is refused with file, line and column, and the exact text.
+// Wrong rows and logs are refused with file, line, column and the exact text.
 #include "traces/nccl/nccl_tests_row.hpp"
 
 #include <gtest/gtest.h>
@@ -178,7 +178,7 @@ const BadCase kCases[] = {
 
 class BadTimings : public ::testing::TestWithParam<BadCase> {};
 
-// A log is refused; of a table, the row is listed.
+// A wrong log is refused; a wrong row of a table is listed.
 std::string complaint(const std::string& text) {
   CollectiveRows read;
   const std::string error = error_of([&] {

@@ -1,4 +1,5 @@
-// Timings of collectives: the CSV, the tool's table in its forms, its JSON.
+// Timings of collectives are read from CSV, from the tool's tables in their forms, and from its
+// JSON.
 #include "traces/nccl/nccl_tests.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +34,7 @@ TEST(CollectiveRows, ReadsATable) {
   EXPECT_EQ(rows.rows[2].unusable, "its source marks the row as inconsistent");
 }
 
-// doc/PERFORMANCE.md of nccl-tests.
+// These factors are stated in doc/PERFORMANCE.md of nccl-tests.
 TEST(CollectiveRows, BusFactors) {
   EXPECT_DOUBLE_EQ(bus_factor(CollectiveKind::all_reduce, 8), 1.75);
   EXPECT_DOUBLE_EQ(bus_factor(CollectiveKind::all_gather, 8), 0.875);
@@ -100,14 +101,14 @@ TEST(NcclTests, ReadsTheTable) {
   EXPECT_EQ(log.rows[0].unusable, "no bytes were moved");
   EXPECT_TRUE(log.rows[3].in_place);
   EXPECT_EQ(log.rows[3].unusable, "3 elements of the result were wrong");
-  // Ten seconds and more are printed with one digit; the bandwidth has two.
+  // Times of ten seconds and more are printed with one decimal, bandwidths with two.
   EXPECT_EQ(log.rows[4].check, "derived");
   EXPECT_NEAR(log.rows[4].seconds, 17179869184 / 0.88e9, 1e-9);
   EXPECT_EQ(log.table.rows(), log.rows.size());
   EXPECT_EQ(log.table.text(2, log.table.column("network")), "IB");
 }
 
-// What launchers put before every line changes nothing.
+// Labels that launchers put before every line change nothing.
 TEST(NcclTests, LaunchersLabels) {
   const CollectiveRows plain = parse_nccl_tests(log_text(), "run.log", {});
   for (const std::string label : {"[1,0]<stdout>:", " 0: ", "12:"}) {
@@ -125,7 +126,8 @@ TEST(NcclTests, LaunchersLabels) {
   }
 }
 
-// Before 2.13: no #wrong but the largest error; before 2.11 no root where there is none.
+// Before version 2.13 tables state the largest error instead of #wrong; before 2.11 they state no
+// root for collectives without one.
 TEST(NcclTests, OlderTables) {
   const CollectiveRows log = parse_nccl_tests(
       std::string("# nThread 1 nGpus 4\n") + kRanks +
@@ -141,7 +143,7 @@ TEST(NcclTests, OlderTables) {
   EXPECT_EQ(log.rows[0].machine, "NVIDIA H100 80GB HBM3");
 }
 
-// Per-iteration columns and timestamps stand beside what is read.
+// Tables may have further columns per iteration and timestamps.
 TEST(NcclTests, FurtherColumns) {
   const CollectiveRows log = parse_nccl_tests(
       std::string("# Collective test starting: sendrecv_perf\n") + kRanks +
@@ -156,7 +158,7 @@ TEST(NcclTests, FurtherColumns) {
   EXPECT_DOUBLE_EQ(log.rows[1].seconds, 1e-4);
 }
 
-// One log of several runs: each table has the ranks listed before it.
+// One log has several runs: each table belongs to the ranks listed before it.
 TEST(NcclTests, SeveralRuns) {
   std::string second = log_text();
   for (size_t at = second.find("all_reduce"); at != std::string::npos;

@@ -18,8 +18,8 @@ namespace {
 
 using nlohmann::json;
 
-// Two ranks; rank 0 computes twice and sends three messages, whose receives rank 1 posts at time 0
-// on an unordered stream. Messages 0 and 1 overlap in transit, message 2 does not.
+// There are two ranks. Rank 0 computes twice and sends three messages; rank 1 posts their receives
+// at time 0 on an unordered stream. Messages 0 and 1 overlap in transit, message 2 does not.
 struct Sample {
   Plan plan;
   Timeline timeline;
@@ -90,7 +90,7 @@ TEST(Perfetto, ParsesAndEscapesNames) {
   EXPECT_EQ(events[0].at("name"), "F \"0\"\\\n<0>");
   EXPECT_EQ(events[0].at("args").at("stage"), 3);
   EXPECT_EQ(events[0].at("args").at("microbatch"), 5);
-  EXPECT_EQ(events[0].at("cat"), "tp");  // the larger part of its cost
+  EXPECT_EQ(events[0].at("cat"), "tp");  // tp is the larger part of its cost
   EXPECT_EQ(events[0].at("ts"), 0.0);
   EXPECT_EQ(events[0].at("dur"), 1e6);
 }
@@ -183,8 +183,8 @@ TEST(Perfetto, SameBytesTwice) {
 
 TEST(Perfetto, CountsTheActivationsAlive) {
   Sample s = sample();
-  // Rank 0 keeps 3 MB from the start of its first task at 0 s, and 2 MB from its second at 1 s,
-  // where the first frees its own; the second frees at 2 s.
+  // Rank 0 holds 3 MB from the start of its first task at 0 s, and 2 MB more from the start of its
+  // second at 1 s, when the first frees its own; the second frees at 2 s.
   std::vector<Task>& tasks = s.plan.classes[0].tasks;
   tasks[0].allocate_bytes = tasks[0].free_bytes = 3e6;
   tasks[1].allocate_bytes = tasks[1].free_bytes = 2e6;

@@ -30,8 +30,8 @@ TEST(CapturedSteps, TimeIsOfOneKindAtAnyMoment) {
   const CapturedRank rank = captured_steps(profile_of({
       work(WorkKind::product, 0, 4), work(WorkKind::element_wise, 3, 5),
       work(WorkKind::communication, 2, 8),  // 3 hidden, 3 exposed
-      work(WorkKind::copy, 7, 9),           // the last of the exchange and one alone
-      work(WorkKind::norm, 12, 13),         // behind 3 of nothing
+      work(WorkKind::copy, 7, 9),           // 1 s of the exchange's end, then 1 s alone
+      work(WorkKind::norm, 12, 13),         // after 3 s of idle time
   }));
   ASSERT_EQ(rank.steps.size(), 1u);
   EXPECT_FALSE(rank.annotated);
@@ -49,9 +49,9 @@ TEST(CapturedSteps, TimeIsOfOneKindAtAnyMoment) {
 TEST(CapturedSteps, IdleIsTheHostsWhereItsQueueWasEmpty) {
   const CapturedRank rank = captured_steps(profile_of({
       work(WorkKind::product, 0, 1, 0),
-      work(WorkKind::product, 3, 4, 2.5),  // launched when the GPU had nothing left
-      work(WorkKind::product, 6, 7, 3.5),  // launched long before: it waited for something else
-      work(WorkKind::product, 9, 10),      // not known
+      work(WorkKind::product, 3, 4, 2.5),  // launched when the GPU was idle
+      work(WorkKind::product, 6, 7, 3.5),  // launched long before: it waited for other work
+      work(WorkKind::product, 9, 10),      // launch time unknown
   }));
   EXPECT_DOUBLE_EQ(rank.steps[0].idle_s, 6);
   EXPECT_DOUBLE_EQ(rank.steps[0].host_bound_s, 2);
@@ -61,27 +61,27 @@ TEST(CapturedSteps, AStepIsWhatTheHostLaunchesInItsAnnotation) {
   const CapturedRank rank = captured_steps(profile_of(
       {
           work(WorkKind::product, 1, 3, 0.5),
-          work(WorkKind::product, 3, 5, 0.9),  // still runs when the host is in the next step
+          work(WorkKind::product, 3, 5, 0.9),  // ends when the host is in the next step
           work(WorkKind::product, 5, 6, 1.5),
-          work(WorkKind::product, 8, 9, 7),  // behind the last annotation
+          work(WorkKind::product, 8, 9, 7),  // after the last annotation
       },
       {{"ProfilerStep#1", 0, 1}, {"ProfilerStep#2", 1, 2}, {"ProfilerStep#3", 2, 2.5}}));
   EXPECT_TRUE(rank.annotated);
-  ASSERT_EQ(rank.steps.size(), 2u);  // the third launches nothing
+  ASSERT_EQ(rank.steps.size(), 2u);  // the third step launches nothing
   EXPECT_EQ(rank.steps[0].name, "ProfilerStep#1");
   EXPECT_DOUBLE_EQ(rank.steps[0].begin_s, 1);
   EXPECT_DOUBLE_EQ(rank.steps[0].end_s, 5);
   EXPECT_DOUBLE_EQ(rank.steps[1].seconds(), 1);
 }
 
-// A GPU lags behind its host by as many kernels as its queue holds: when the profiler begins, and
-// the host is in the first step, it still runs the step before.
+// A GPU lags behind its host by the kernels in its queue: when the profiler begins, and the host is
+// in the first step, the GPU still runs the step before.
 TEST(CapturedSteps, WhatWasLaunchedBeforeTheCaptureIsOfNoStep) {
   const CapturedRank rank = captured_steps(profile_of(
       {
           work(WorkKind::product, 0.2, 3),  // launched before
           work(WorkKind::product, 3, 4, 0.5),
-          work(WorkKind::product, 4, 5),  // its launch was not recorded: of its neighbours' step
+          work(WorkKind::product, 4, 5),  // its launch is missing: its neighbours give the step
           work(WorkKind::product, 5, 7, 1.5),
       },
       {{"ProfilerStep#1", 0, 1}, {"ProfilerStep#2", 1, 2}}));
@@ -128,7 +128,7 @@ TEST(CapturedSteps, OfAMadeTraceAddUp) {
     const double kernels_s = std::accumulate(step.kind_s.begin(), step.kind_s.end(), 0.0);
     EXPECT_GE(kernels_s + 1e-9, step.compute_s + step.exposed_s);
     ASSERT_EQ(step.calls.size(), 2u);
-    EXPECT_EQ(step.calls[0].count, 16);  // two a layer and pass
+    EXPECT_EQ(step.calls[0].count, 16);  // two per layer and pass
     EXPECT_EQ(step.calls[1].count, 4);
   }
 }
@@ -144,7 +144,7 @@ TEST(CapturedSteps, NoTimeAtAllIsNoStep) {
               HasSubstr("no step takes any time"));
 }
 
-// One window of kernels, of which nobody says where a step ends.
+// The window of kernels does not show where a step ends.
 TEST(ProfileLog, NeedsStepsOrAnOptimizer) {
   const std::string path = written_trace(
       trace_text(event_text("kernel", "gemm", 10, 5, "\"stream\": 7, \"device\": 0") + "," +

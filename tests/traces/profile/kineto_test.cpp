@@ -36,7 +36,7 @@ TEST(Kineto, KernelsMeetTheirLaunchesInAnyOrder) {
   for (const std::string& events : {launch + "," + kernel(), kernel() + "," + launch}) {
     const RankProfile profile = read_text(trace_text(events));
     ASSERT_EQ(profile.work.size(), 1u);
-    EXPECT_DOUBLE_EQ(profile.work[0].launched_s, 0);  // the first event of the file
+    EXPECT_DOUBLE_EQ(profile.work[0].launched_s, 0);  // time 0 is the file's first event
     EXPECT_DOUBLE_EQ(profile.work[0].start_s, 6e-6);
     EXPECT_DOUBLE_EQ(profile.work[0].end_s, 11e-6);
     EXPECT_EQ(profile.work[0].kind, WorkKind::product);
@@ -91,8 +91,8 @@ TEST(Kineto, MessagesHaveTheirPeer) {
   EXPECT_EQ(profile.calls[1].bytes, 16);
 }
 
-// PyTorch carries out messages that are given to it together as one kernel, which does not say of
-// which; the host's calls before its launch do.
+// PyTorch runs messages that are passed together as one kernel, whose name does not tell them. The
+// host's calls before its launch do.
 TEST(Kineto, MessagesOfOneKernelAreThoseThatTheHostAskedFor) {
   const auto asked = [](const char* name, double ts, int peer) {
     return event_text("cpu_op", "record_param_comms", ts, 1,
@@ -123,11 +123,11 @@ TEST(Kineto, MessagesOfOneKernelAreThoseThatTheHostAskedFor) {
   EXPECT_EQ(call(1).beside[0].kind, CallKind::receive);
   EXPECT_EQ(call(1).beside[0].peer, 0);
   EXPECT_EQ(call(1).beside[0].bytes, 16);
-  EXPECT_EQ(profile.work[2].call, -1);         // nothing was asked for
-  EXPECT_EQ(call(3).kind, CallKind::receive);  // asked for in the microsecond of its launch
+  EXPECT_EQ(profile.work[2].call, -1);         // the host called nothing for it
+  EXPECT_EQ(call(3).kind, CallKind::receive);  // called in the microsecond of its launch
 }
 
-// Its tensor of one element is there to have something to reduce.
+// A barrier's tensor has one element only because a collective must reduce something.
 TEST(Kineto, ABarrierSendsNothing) {
   const RankProfile profile = read_text(trace_text(event_text(
       "kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 1, 2,
@@ -138,7 +138,8 @@ TEST(Kineto, ABarrierSendsNothing) {
   EXPECT_EQ(profile.calls[0].collective, CollectiveKind::all_reduce);
 }
 
-// A group of one rank launches nothing, and a kernel's own name says which call it is.
+// A call in a group of one rank launches no kernel; the next kernel's name shows which call it
+// belongs to.
 TEST(Kineto, ACallWithoutAKernelIsNotTheNextOnes) {
   const auto asked = [](const char* name, double ts, int ranks) {
     return event_text("cpu_op", "record_param_comms", ts, 1,
@@ -164,7 +165,7 @@ TEST(Kineto, WhatEarlierVersionsWriteIsRead) {
       "args": {"stream": "7", "correlation": "12"}}, {"ph": "X", "cat": "Runtime",
       "name": "cudaLaunchKernel", "ts": 1661938466265030, "dur": 1,
       "args": {"correlation": "12"}})";
-  const RankProfile profile = read_text("[" + events + "]");  // the list alone
+  const RankProfile profile = read_text("[" + events + "]");  // a list without the enclosing object
   ASSERT_EQ(profile.work.size(), 1u);
   EXPECT_EQ(profile.work[0].stream, 7);
   EXPECT_NEAR(profile.work[0].start_s - profile.work[0].launched_s, 2e-6, 1e-9);
@@ -199,7 +200,7 @@ TEST(Kineto, WithoutTheHostsEventsTheGpuDidTheSame) {
   EXPECT_EQ(with.work.back().end_s, without.work.back().end_s);
 }
 
-// Each is refused in words, with its place.
+// Each file is refused in words, with its place.
 TEST(KinetoErrors, HostileFilesAreRefusedInWords) {
   const std::string ok = kernel();
   const std::string broken = "the JSON is broken here";
@@ -299,7 +300,7 @@ TEST(KinetoErrors, APlaceIsOfItsLineBehindManyBlocks) {
   EXPECT_THAT(reading_fault(text), StartsWith(":20003:"));
 }
 
-// A small file can unpack to any number of them.
+// A small file may unpack to any number of launches and groups.
 TEST(KinetoErrors, LaunchesAndGroupsAreCounted) {
   ProfileMaker launches;
   ProfileEvent launch;

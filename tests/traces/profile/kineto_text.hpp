@@ -1,4 +1,4 @@
-// Pieces of Kineto traces, and profiles read from text.
+// Helpers build pieces of Kineto traces and read profiles from text.
 #pragma once
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ inline RankProfile read_text(const std::string& text) {
   return profile;
 }
 
-// What reading it says, without the folder of the file.
+// Returns the message of reading the text, without the file's folder.
 inline std::string reading_fault(const std::string& text) {
   const std::string path = written_trace(text);
   std::string error = error_of([&] { read_kineto(path); });
@@ -37,7 +37,7 @@ inline std::string reading_fault(const std::string& text) {
   return at == std::string::npos ? error : error.substr(at + path.size());
 }
 
-// A trace of these events, separated by commas.
+// Returns a trace of these events, separated by commas.
 inline std::string trace_text(const std::string& events, const std::string& more = "") {
   return "{\"schemaVersion\": 1,\n" + more + "\"traceEvents\": [\n" + events + "\n]}\n";
 }

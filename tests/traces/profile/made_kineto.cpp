@@ -48,7 +48,7 @@ class Writer {
     text_.clear();
   }
 
-  // JSON lists of ranks.
+  // Returns the ranks of a group as a JSON list.
   std::string tensor_ranks() const { return list(made_.rank / made_.tp * made_.tp, 1, made_.tp); }
   std::string data_ranks() const {
     return list(stage() * made_.tp * made_.dp + made_.rank % made_.tp, made_.tp, made_.dp);
@@ -93,7 +93,7 @@ class Writer {
     const double begin_us = host_us_;
     if (step == 0) gpu_us_ = host_us_ + 40;
     step_gpu_us_ = gpu_us_;
-    // 1F1B: the first stage is ahead by a forward.
+    // In 1F1B the first stage is one forward pass ahead.
     int forwards = 0;
     for (int backwards = 0; backwards < made_.microbatches; ++backwards) {
       const int due = backwards + (stage() + 1 < made_.pp ? 2 : 1);
@@ -106,7 +106,7 @@ class Writer {
           "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<FusedAdamMathFunctor>",
           28 * std::min(left, 50e6));
     }
-    host_us_ = std::max(host_us_, gpu_us_ - 200);  // the loss is read
+    host_us_ = std::max(host_us_, gpu_us_ - 200);  // the host reads the loss
     if (!made_.with_steps) return;
     span("user_annotation", fmt::format("ProfilerStep#{}", step + 5), begin_us, host_us_);
   }
@@ -142,7 +142,7 @@ class Writer {
     span("user_annotation", fmt::format("PP:{}{}{}", stage(), letter, batch), begin_us, host_us_);
   }
 
-  // What is computed next waits for it. `wait_us`: for the other stage to send it.
+  // The next kernels wait for this message. `wait_us` is the time until the other stage sends it.
   void receive(double wait_us) {
     message("recv", 1 - stage(), wait_us);
     gpu_us_ = network_us_;
@@ -225,7 +225,7 @@ class Writer {
     const double elements = double(made_.tokens) * made_.hidden;
     network_us_ = std::max(network_us_, gpu_us_);
     communicate("AllReduce", "allreduce", elements, "1", "tp", made_.tp, tensor_ranks(), 22);
-    gpu_us_ = network_us_;  // what follows reads it
+    gpu_us_ = network_us_;  // the next kernels read the result
   }
   void exchange_data(double elements) {
     network_us_ = std::max(network_us_, gpu_us_);
@@ -235,7 +235,7 @@ class Writer {
 
   double jitter() { return 0.97 + 0.06 * random_.uniform(); }
 
-  // The host's call, and when it ends.
+  // Writes the host's call and advances the host's clock to its end.
   void launch(std::string_view operation) {
     ++correlation_;
     const double begin_us = host_us_;
@@ -280,7 +280,7 @@ class Writer {
     launch("record_param_comms");
     const bool all_reduce = name == "allreduce";
     const bool message = peer >= 0;
-    const int own = message ? stage() : made_.rank;  // of a message both ends count in its group
+    const int own = message ? stage() : made_.rank;  // place in its group of two stages
     const double moved =
         message ? elements * 2 : elements * 2 * (all_reduce ? 2 : 1) * (ranks - 1) / ranks;
     const double begin_us = std::max(network_us_ + 0.9, host_us_ + 3);
@@ -328,7 +328,7 @@ class Writer {
   std::string text_;
   std::uint64_t bytes_ = 0;
   std::int64_t correlation_ = 0;
-  int thread_ = kProcess;  // that launches
+  int thread_ = kProcess;  // the thread that launches
   double host_us_ = kFirst_us;
   double gpu_us_ = kFirst_us;
   double step_gpu_us_ = kFirst_us;  // when the step began

@@ -1,8 +1,7 @@
-// Writes traces in the form of PyTorch's profiler, for tests, the example and the benchmark: a
-// transformer's steps under tensor, data and pipeline parallelism. Nothing of them was measured:
-// kernels take a plain roofline's time with some jitter. What is real is the form: keys,
-// categories, names of kernels, NCCL's arguments, the clock, the order of the events, and what
-// stands around them.
+// Writes traces in the form of PyTorch's profiler, for tests, the example and the benchmark: steps
+// of a transformer with tensor, data and pipeline parallelism. No number is measured: kernels take
+// the time of a plain roofline, with jitter. The form is real: keys, categories, kernel names,
+// NCCL's arguments, the clock, and the order of the events and what surrounds them.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +13,8 @@ namespace windtunnel {
 struct MadeTrace {
   int rank = 0;
   int tp = 1;  // ranks 0 to tp - 1 are a group
-  int dp = 1;  // then ranks tp apart
-  int pp = 1;  // 1 or 2 stages, the outermost, under 1F1B
+  int dp = 1;  // ranks tp apart form these groups
+  int pp = 1;  // 1 or 2 stages, the outermost axis, in 1F1B
   int steps = 3;
   int layers = 4;  // of all stages
   int hidden = 1024;
@@ -28,12 +27,12 @@ struct MadeTrace {
   bool with_host = true;
   // How steps and passes are marked and launched.
   bool with_steps = true;    // ProfilerStep#
-  bool with_passes = false;  // "PP:0F1" as torch.distributed.pipelining has them
-  bool with_threads = true;  // backwards by autograd's thread; false: all by one
+  bool with_passes = false;  // "PP:0F1" as in torch.distributed.pipelining
+  bool with_threads = true;  // autograd's own thread launches backward passes
   std::uint64_t seed = 1;
 };
 
-// Returns the number of bytes.
+// Returns the number of bytes written.
 std::uint64_t write_made_kineto(const MadeTrace& made, std::ostream& out);
 std::string made_kineto(const MadeTrace& made);
 

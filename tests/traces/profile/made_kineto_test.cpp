@@ -1,5 +1,5 @@
-// The example that docs/guide/traces.md reads is what the maker makes: WINDTUNNEL_UPDATE_GOLDEN=1
-// writes it again.
+// The example in docs/guide/traces.md must equal what write_made_kineto() writes;
+// WINDTUNNEL_UPDATE_GOLDEN=1 writes it again.
 #include "tests/traces/profile/made_kineto.hpp"
 
 #include <gtest/gtest.h>

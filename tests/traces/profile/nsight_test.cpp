@@ -29,7 +29,8 @@ std::string database(const Statements& statements, const std::string& name = "t"
   return path;
 }
 
-// As Nsight Systems 2024 exports them, the columns that count and some others.
+// These tables are as Nsight Systems 2024 exports them, with the columns that are read and some
+// others.
 Statements tables() {
   return {
       "CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL)",
@@ -81,7 +82,7 @@ TEST(Nsight, WhatItHoldsBecomesAProfile) {
   EXPECT_NEAR(profile.work[0].launched_s, 0.5e-6, 1e-12);
   EXPECT_EQ(profile.work[1].kind, WorkKind::communication);
   ASSERT_EQ(profile.calls.size(), 1u);
-  EXPECT_LT(profile.calls[0].bytes, 0);  // not told
+  EXPECT_LT(profile.calls[0].bytes, 0);  // not stated
   EXPECT_EQ(profile.work[2].kind, WorkKind::copy);
   ASSERT_EQ(profile.steps.size(), 2u);
   EXPECT_EQ(profile.steps[1].name, "iteration 8");
@@ -108,8 +109,8 @@ TEST(ProfileReader, RanksStandInNames) {
   EXPECT_EQ(rank_of("run.rank12"), 12);
   EXPECT_EQ(rank_of("rank-3.pt.trace"), 3);
   EXPECT_EQ(rank_of("trace.4"), 4);
-  EXPECT_EQ(rank_of("frank.3"), 3);            // no word
-  EXPECT_EQ(rank_of("run.2024.12.h100"), -1);  // numbers of other things
+  EXPECT_EQ(rank_of("frank.3"), 3);            // letters before "rank" do not matter
+  EXPECT_EQ(rank_of("run.2024.12.h100"), -1);  // these numbers are no ranks
   EXPECT_EQ(rank_of("run.2024.3"), 3);
   EXPECT_EQ(rank_of("node2.rank_5.2024"), 5);
   EXPECT_EQ(rank_of("run"), -1);
@@ -235,7 +236,7 @@ TEST(NsightErrors, HostileTablesAreRefusedInWords) {
       {in_table(spans + "(1, 2, 59, x'00', 1, NULL)"), "is no text"},
       {in_table("DROP TABLE NVTX_EVENTS; CREATE TABLE NVTX_EVENTS (a)"), "table NVTX_EVENTS: no"},
       {in_table("DROP TABLE TARGET_INFO_GPU; CREATE TABLE TARGET_INFO_GPU (a)"), "no such column"},
-      {in_table("UPDATE TARGET_INFO_GPU SET name = 7.5"), "no error"},  // a column of texts
+      {in_table("UPDATE TARGET_INFO_GPU SET name = 7.5"), "no error"},  // SQLite stores it as text
       {in_table("UPDATE TARGET_INFO_GPU SET name = x'00'"), "'name' is no text"},
       {in_table("DROP TABLE CUPTI_ACTIVITY_KIND_RUNTIME; CREATE TABLE "
                 "CUPTI_ACTIVITY_KIND_RUNTIME (a)"),

@@ -47,7 +47,8 @@ double seconds_of(const Task& task, Category category) {
   return seconds;
 }
 
-// Two kernels, a collective behind the first beside the second, and a kernel that waits for it.
+// The profile has two kernels, a collective that starts after the first and overlaps the second,
+// and a kernel that waits for the collective.
 TEST(ProfileTasks, WhoWaitsForWhomFollowsFromWhenTheyRan) {
   const RankProfile profile = profile_of({kernel(0, 2, 0), call(2, 8, 0.1), kernel(2, 4, 0.2),
                                           kernel(8.5, 9.5, 0.3), kernel(10, 11, 0.4)});
@@ -65,7 +66,7 @@ TEST(ProfileTasks, WhoWaitsForWhomFollowsFromWhenTheyRan) {
   EXPECT_THAT(all[2].after, ElementsAre(0));
   EXPECT_THAT(all[3].after, ElementsAre(1, 2));
   EXPECT_EQ(seconds_of(all[3], Category::forward), 2);
-  EXPECT_EQ(seconds_of(all[3], Category::host), 1);  // what stays idle behind the collective
+  EXPECT_EQ(seconds_of(all[3], Category::host), 1);  // idle time after the collective
   EXPECT_EQ(made.trace.rank_class.streams.size(), 2u);
 }
 
@@ -96,7 +97,7 @@ TEST(ProfileTasks, AGroupOfUnknownRanksIsRefused) {
   profile.groups.clear();
   EXPECT_THAT(error_of([&] { tasks(profile); }),
               HasSubstr("does not say which 2 ranks form process group '7'"));
-  profile.calls[0].group_size = 4;  // all
+  profile.calls[0].group_size = 4;  // all ranks
   EXPECT_EQ(tasks(profile).priced, 1);
 }
 
@@ -114,10 +115,10 @@ TEST(ProfileTasks, MessagesOfOneKernelGoSideBySideToRanksOfTheirGroup) {
   EXPECT_EQ(all[2].kind, TaskKind::recv);
   EXPECT_EQ(all[2].bytes, 40);
   ASSERT_EQ(made.trace.rank_class.peers.size(), 1u);
-  EXPECT_THAT(made.trace.rank_class.peers[0], ElementsAre(2));  // the second of ranks 0 and 2
+  EXPECT_THAT(made.trace.rank_class.peers[0], ElementsAre(2));  // the other of ranks 0 and 2
   both.beside[0].peer = 2;
   EXPECT_THAT(error_of([&] { tasks(profile); }), HasSubstr("rank 2 of process group '7'"));
-  both.beside[0].peer = -1;  // one whose end is not told: the kernel takes its time
+  both.beside[0].peer = -1;  // if the other end is unknown, the measured time counts
   EXPECT_EQ(tasks(profile).as_measured, 1);
 }
 
@@ -137,7 +138,7 @@ TEST(ProfileTasks, OneRankStandsForAllAndForMore) {
     const RankPlan merged = plan_of({std::move(made.trace)});
     EXPECT_EQ(merged.plan.ranks, 4 * times);
     EXPECT_EQ(merged.captured, 1);
-    ASSERT_EQ(merged.plan.classes.size(), 1u);  // all alike
+    ASSERT_EQ(merged.plan.classes.size(), 1u);  // all ranks are alike
     std::size_t tensor = 0;
     std::size_t data = 0;
     for (const Group& group : merged.plan.groups) {
@@ -150,7 +151,7 @@ TEST(ProfileTasks, OneRankStandsForAllAndForMore) {
   }
 }
 
-// Hybrid sharding: shards stay as they are, and more replicas hold them.
+// In hybrid sharding the shards stay, and more replicas hold them.
 TEST(ProfileTasks, OfHybridShardingTheReplicasGrow) {
   RankProfile profile = profile_of({kernel(0, 2, 0), call(2, 5, 0.1)});
   profile.groups = {{"0", "default_pg", {0, 1, 2, 3}, 0},
@@ -210,7 +211,7 @@ TEST(ProfileTasks, ACopyBesideThatNothingWaitsForTakesNoTime) {
   EXPECT_EQ(seconds(tasks(profile_of({kernel(0, 4, 0), copy, last}))), without_s);
   copy.end_s = 14;
   EXPECT_EQ(seconds(tasks(profile_of({kernel(0, 4, 0), copy, last}))), without_s);
-  copy.stream = 0;  // among the kernels it is work
+  copy.stream = 0;  // a copy on the stream of kernels is work
   EXPECT_EQ(seconds(tasks(profile_of({kernel(0, 4, 0), copy, last}))), without_s + 4);
 }
 
@@ -225,7 +226,7 @@ TEST(ProfileTasks, CallsWithoutAPriceOfTwoStreamsRunBesideEachOther) {
   EXPECT_NE(all[1].stream, all[2].stream);
 }
 
-// Tokens of experts: what ranks exchange differs.
+// In an exchange of tokens for experts the ranks send unlike amounts.
 TEST(ProfileTasks, TheLargestOfAnExchangeCounts) {
   std::vector<RankTrace> ranks;
   for (const RankId rank : {0, 1}) {
@@ -245,7 +246,7 @@ TEST(ProfileTasks, TheLargestOfAnExchangeCounts) {
   for (const RankClass& owner : merged.plan.classes) EXPECT_EQ(owner.tasks[1].bytes, 2020);
 }
 
-// Rank 1 takes longer; so does its copy.
+// Rank 1 takes longer, and so does its copy.
 TEST(ProfileTasks, ACopyOfARankRunsAsThatRank) {
   std::vector<RankTrace> traces;
   for (const RankId rank : {0, 1}) {

@@ -1,5 +1,5 @@
-// A trace that PyTorch wrote on a GPU (examples/traces/h200-two-layers.yaml says which), read as
-// its own lists say: what is pinned here was counted from the file by another program.
+// PyTorch wrote this trace on a GPU (see examples/traces/h200-two-layers.yaml). The numbers that
+// are checked here were counted in the file's lists by another program.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,21 +20,21 @@ TEST(RealTrace, StepsAndKernelsAreAllThere) {
   EXPECT_EQ(profile.gpu, "NVIDIA H200");
   EXPECT_EQ(profile.rank, 0);
   EXPECT_EQ(profile.ranks, 1);
-  EXPECT_EQ(profile.work.size(), 783u + 24u);  // kernels and fills
+  EXPECT_EQ(profile.work.size(), 783u + 24u);  // kernels and memory fills
   const CapturedRank rank = captured_steps(profile);
   EXPECT_TRUE(rank.annotated);
   ASSERT_EQ(rank.steps.size(), 2u);
   EXPECT_EQ(rank.steps[1].name, "ProfilerStep#2");
 }
 
-// Two micro-batches of two layers: a forward has seven products for each layer and the head's, and
-// the second backward adds its gradients to the first one's.
+// There are two micro-batches of two layers: a forward pass has seven products per layer and one of
+// the head, and the second backward pass adds its gradients to those of the first.
 TEST(RealTrace, PassesHaveTheirKernels) {
   const RankProfile profile = real_trace();
   const CapturedRank rank = captured_steps(profile);
   for (const CapturedStep& step : rank.steps) {
     const StepPasses made = step_passes(profile, rank, step);
-    EXPECT_FALSE(made.annotated);  // by the threads that launch
+    EXPECT_FALSE(made.annotated);  // the launching threads tell passes apart
     std::string letters;
     std::vector<std::size_t> kernels, products, attention;
     for (const CapturedPass& pass : made.passes) {
@@ -59,8 +59,7 @@ TEST(RealTrace, PassesHaveTheirKernels) {
   }
 }
 
-// What counts as element-wise because its name tells no other class is so by name for the most
-// part.
+// Most kernels that count as element-wise are so by name; only few have a name of no class.
 TEST(RealTrace, FewKernelsHaveNoClass) {
   const RankProfile profile = real_trace();
   double all_s = 0, unknown_s = 0;

@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// The last step of a trace that is made so.
+// The last step of a generated trace, cut into passes.
 struct Cut {
   RankProfile profile;
   CapturedStep step;
@@ -27,7 +27,7 @@ Cut cut(const MadeTrace& made) {
   return cut;
 }
 
-// "FBFBO": an O is the optimizer.
+// Returns a letter for each pass, such as "FBFBO", where O is the optimizer.
 std::string letters(const StepPasses& passes) {
   std::string text;
   for (const CapturedPass& pass : passes.passes) {
@@ -53,7 +53,7 @@ TEST(StepPasses, ThreadsTellForwardsFromBackwards) {
     kernels += pass.work.size();
   }
   EXPECT_NEAR(busy_s, made.step.compute_s, 1e-9);
-  int all = 0;  // of the step: calls are no kernels of passes
+  int all = 0;  // communication kernels of the step, which are in no pass
   for (const CapturedCall& call : made.step.calls) all += call.count;
   EXPECT_EQ(kernels, static_cast<std::size_t>(made.step.kernels - all));
 }
@@ -91,7 +91,7 @@ TEST(StepPasses, ForwardsInARowAreCutByTheSchedulesOrder) {
   }
 }
 
-// Two forwards of the same kernels follow a preparation, and a backward follows them.
+// Two forward passes with equal kernels follow a preparation, and a backward pass follows them.
 TEST(StepPasses, ForwardsWithoutMessagesAreTheSameKernelsAgain) {
   using enum ActionKind;
   RankProfile profile;
@@ -117,7 +117,7 @@ TEST(StepPasses, ForwardsWithoutMessagesAreTheSameKernelsAgain) {
   EXPECT_EQ(passes.passes[1].work.size(), 2u);
 }
 
-// A message inside of a pass, as context parallelism sends them, does not cut it.
+// A message inside a pass, as context parallelism sends, does not split the pass.
 TEST(StepPasses, TheSameKernelsAgainComeBeforeMessages) {
   using enum ActionKind;
   RankProfile profile;

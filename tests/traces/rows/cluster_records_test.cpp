@@ -46,22 +46,23 @@ TEST(SlurmJobs, HowAJobEndedTellsWhatFailed) {
     EXPECT_EQ(log.name, "cluster");
     EXPECT_EQ(log.nodes, 6);  // gpu01 to gpu04, r1n08-ib and r1n09-ib
     EXPECT_EQ(log.span_s, 4 * kDay_s);
-    // They add up: 2 x 2 d, 1 x 0.5 d, 3 x 1 d, 4 x 1 d, and half a day until the latest time.
+    // The sum is 2 x 2 d, 1 x 0.5 d, 3 x 1 d, 4 x 1 d, and half a day until the latest time.
     EXPECT_DOUBLE_EQ(log.watched_node_s, 12 * kDay_s);
   }
   ASSERT_EQ(logs[0].faults.size(), 1U);
   EXPECT_EQ(logs[0].faults[0], (NodeFault{2.5 * kDay_s, 0, 1, "NODE_FAIL"}));
-  ASSERT_EQ(logs[1].faults.size(), 1U);  // the step "8.batch" is a part of its job
+  ASSERT_EQ(logs[1].faults.size(), 1U);  // the step "8.batch" belongs to its job
   EXPECT_EQ(logs[1].faults[0], (NodeFault{3 * kDay_s, 0, -1, "FAILED"}));
   EXPECT_EQ(note_of(logs[0], "no failure"), "CANCELLED: 1, COMPLETED: 1, RUNNING: 1");
 }
 
-// One failure in twelve days of nodes that ran jobs, of six nodes over four days.
+// There is one failure in twelve days of nodes that ran jobs, while six nodes were watched for four
+// days.
 TEST(SlurmJobs, ARateIsByTheNodeTimeOfJobs) {
   const FaultLog log = read_records(kJobs)[0];
   const FaultFit fit = fit_faults(log);
   EXPECT_NEAR(fit.rate_per_node_s.value * kDay_s, 1 / 12.0, 1e-12);
-  EXPECT_NEAR(fit.rate_per_node_s.high * kDay_s, 5.572 / 12, 1e-4);  // Poisson's of one
+  EXPECT_NEAR(fit.rate_per_node_s.high * kDay_s, 5.572 / 12, 1e-4);  // Poisson bound for one event
   EXPECT_NEAR(fit.rate_per_node_up_s * kDay_s, 1 / 12.0, 1e-3);
   EXPECT_EQ(fit.gap_mean_s.high, 0);  // one fault has no gap
   const FaultLog back = parse_fault_logs(fault_log_csv(log), "f.csv").at(0);
@@ -80,7 +81,7 @@ TEST(SlurmJobs, AClassOfProcessesHasNeitherBatchesNorRepairs) {
   EXPECT_EQ(back.kind, FailureKind::process);
 }
 
-// Which node of several failed is known where Slurm says it; jobs that shared it are one fault.
+// Slurm may name the failed one of several nodes; several jobs on a failed node give one fault.
 TEST(SlurmJobs, TheFailedNodeIsTakenWhereItIsNamed) {
   const std::vector<FaultLog> logs = read_records(
       "JobIDRaw|State|Start|End|AllocNodes|NodeList|FailedNode|\n"
@@ -93,7 +94,8 @@ TEST(SlurmJobs, TheFailedNodeIsTakenWhereItIsNamed) {
   EXPECT_EQ(logs[0].faults[1], (NodeFault{2 * kDay_s, 0, 2, "BOOT_FAIL"}));
 }
 
-// Names, where they are more than ran jobs at a time; else what the sizes of jobs tell.
+// The number of nodes follows from their names if these are more than ran jobs at a time, else from
+// the sizes of jobs.
 TEST(SlurmJobs, ANoteSaysWhatDecidedTheNumberOfNodes) {
   EXPECT_EQ(note_of(read_records(kJobs)[0], "nodes"),
             "the nodes named in jobs; state the true number with --nodes");
@@ -107,7 +109,7 @@ TEST(SlurmJobs, ANoteSaysWhatDecidedTheNumberOfNodes) {
             "number with --nodes");
 }
 
-// A last cell may be empty (-P), and a bar may close each line (-p).
+// The last cell may be empty (sacct -P), and a bar may end each line (sacct -p).
 TEST(SlurmJobs, ALastCellMayBeEmpty) {
   const std::string rows[] = {
       "State|Start|End|NNodes|FailedNode\n"
@@ -131,18 +133,20 @@ TEST(FaultRecords, TheMostFrequentCausesAreShownAndTheOthersCounted) {
   EXPECT_TRUE(counts_text(counts).ends_with(", 2 more")) << counts_text(counts);
 }
 
-// Days since 1970 by the calendar; a year outside of 1970 to 2200 is a slip of the pen.
+// Days are counted from 1970 by the calendar; years outside 1970 to 2200 are refused as typing
+// errors.
 TEST(FaultRecords, YearsOfLogs) {
   EXPECT_EQ(day_number(1970, 1, 1), 0);
   EXPECT_EQ(day_number(1972, 3, 1), 2 * 365 + 31 + 29);
   EXPECT_EQ(day_number(2200, 1, 1),
-            230 * 365 + 57 - 1);  // every fourth is a leap year, but for 2100
+            230 * 365 + 57 - 1);  // leap years every four years, except 2100
   EXPECT_EQ(day_number(1969, 12, 31), std::nullopt);
   EXPECT_EQ(day_number(2201, 1, 1), std::nullopt);
   EXPECT_EQ(day_number(2023, 2, 29), std::nullopt);
 }
 
-// Ones that lists of a job repeat: three brackets of them are 27 million names.
+// Returns node names such as a hostile list repeats them: three brackets stand for 27 million
+// names.
 std::string repeated_names() {
   std::string ones = "[1";
   for (int i = 1; i < 300; ++i) ones += ",1";
@@ -212,7 +216,7 @@ TEST(SlurmEvents, HowANodeLeftServiceTellsWhatFailed) {
   EXPECT_NEAR(fit_faults(log).rate_per_node_s.value * 8 * 4 * kDay_s, 2, 1e-12);
 }
 
-// Without the column of the cluster's nodes only those with an event are known, which a note says.
+// Without a column of the cluster's nodes, only nodes with an event are known, and a note says so.
 TEST(SlurmEvents, NodesWithoutAnEventAreAskedFor) {
   const FaultLog log = read_records(
                            "NodeName|TimeStart|TimeEnd|State\n"
@@ -220,12 +224,12 @@ TEST(SlurmEvents, NodesWithoutAnEventAreAskedFor) {
                            "a1|2024-08-03T00:00:00|2024-08-03T01:00:00|DOWN\n")
                            .at(0);
   EXPECT_EQ(log.nodes, 1);
-  ASSERT_EQ(log.faults.size(), 2U);  // two days lie between them
+  ASSERT_EQ(log.faults.size(), 2U);  // they are two days apart
   EXPECT_EQ(log.faults[1], (NodeFault{2 * kDay_s, kHour_s, 0, "DOWN"}));
   EXPECT_TRUE(note_of(log, "events").find("--nodes") != std::string::npos);
 }
 
-// Slurm writes ALLOCATED+ where some of a node's jobs are completing.
+// Slurm writes ALLOCATED+ while some jobs of a node are completing.
 TEST(SlurmEvents, AStateMayEndInAPlus) {
   const FaultLog log = read_records(
                            "NodeName|TimeStart|TimeEnd|State\n"
@@ -259,8 +263,8 @@ TEST(SlurmEvents, FaultsOfTheTableNameTheirPlace) {
   }
 }
 
-// A gauge keeps the last Xid of a GPU: what counts is where it becomes another one. The labels of
-// the exporter change with it.
+// A gauge keeps the last Xid of a GPU, so only a change of its value counts. The exporter's labels
+// change with it.
 const std::string kSamples =
     "DCGM_FI_DEV_XID_ERRORS{gpu=\"0\",UUID=\"GPU-a\",Hostname=\"n1\",err_code=\"0\"} =>\n"
     "0 @[1722470400]\n"
@@ -304,7 +308,8 @@ TEST(DcgmMetrics, LinesMayEndInCarriageReturns) {
   EXPECT_EQ(logs[1].faults, plain[1].faults);
 }
 
-// The same in the forms of lines: milliseconds, seconds, a name among the labels, other metrics.
+// The same samples come as lines: with milliseconds, seconds, the name among the labels, other
+// metrics.
 TEST(DcgmMetrics, LinesOfSamplesAreReadToo) {
   const std::string labels = "gpu=\"0\",instance=\"n\\\"1:9400\"";
   const std::string cases[] = {
@@ -330,7 +335,7 @@ TEST(DcgmMetrics, LinesOfSamplesAreReadToo) {
   }
 }
 
-// A count of a window that rises has one more; one after a gap begins again.
+// If a windowed count rises, there is one more fault; after a gap the count starts anew.
 TEST(DcgmMetrics, EachRiseOfACountIsAFault) {
   std::string text;
   const std::string series =
@@ -378,7 +383,7 @@ TEST(KernelLog, WhatAnXidCostsIsNvidiasAction) {
     EXPECT_EQ(find_xid(number)->cost, XidCost::nothing) << number;
   }
   EXPECT_EQ(find_xid(147)->cost, XidCost::fatal);
-  EXPECT_EQ(find_xid(61), nullptr);  // not used by these GPUs
+  EXPECT_EQ(find_xid(61), nullptr);  // these GPUs do not use it
   EXPECT_EQ(find_xid(9999), nullptr);
 }
 
@@ -399,12 +404,12 @@ TEST(KernelLog, ReadsASyslogOfManyHosts) {
       "2024-08-05T00:00:00+00:00 n2 kernel: NVRM: Xid (PCI:0000:3b:00): 145, RLW_CTRL Nonfatal\n");
   ASSERT_EQ(logs.size(), 2U);
   const FaultLog& nodes = logs[0];
-  EXPECT_EQ(nodes.nodes, 2);  // that the kernel's lines name
+  EXPECT_EQ(nodes.nodes, 2);  // the nodes that the kernel's lines name
   EXPECT_EQ(note_of(nodes, "nodes"),
             "the nodes named in kernel lines; state the true number with --nodes");
   EXPECT_EQ(nodes.span_s, 4 * kDay_s);
   ASSERT_EQ(nodes.faults.size(), 2U);
-  // Its contained error and what came of it are one fault, of a node.
+  // A contained error and its consequence are one fault of the node.
   EXPECT_EQ(nodes.faults[0], (NodeFault{2 * kDay_s, 0, 0, "Xid 95 (uncontained memory error)"}));
   EXPECT_EQ(nodes.faults[1], (NodeFault{3.5 * kDay_s, 0, 1, "SXid 20034"}));
   ASSERT_EQ(logs[1].faults.size(), 1U);
@@ -446,7 +451,7 @@ TEST(KernelLog, CommentsSayWhatTheLinesDoNot) {
   EXPECT_NEAR(fit_faults(log).rate_per_node_s.value * 400 * 30 * kDay_s, 1, 1e-12);
 }
 
-// Two nodes that fail within a minute are one batch, also of what is written and read again.
+// Two nodes that fail within a minute are one batch, also after writing and reading the file again.
 TEST(KernelLog, ABatchIsOneAlsoInAnotherFile) {
   const std::string xid = " kernel: NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.\n";
   const FaultLog log = read_records("2024-08-01T00:00:00 n1 kernel: usb\n2024-08-02T00:00:00 n1" +
@@ -461,7 +466,7 @@ TEST(KernelLog, ABatchIsOneAlsoInAnotherFile) {
   EXPECT_EQ(fit_faults(back).batch_shares, fit_faults(log).batch_shares);
 }
 
-// A table's causes may name Xids.
+// A table of faults may have causes that name Xids.
 TEST(KernelLog, ATableIsNoneThoughItsCausesNameXids) {
   const std::string xid = "\"NVRM: Xid (PCI:0000:3b:00): 79, x\"";
   for (const std::string& text : {"cause,start_h\n" + xid + ",1\n", "hours,cause\n1," + xid + "\n",
@@ -504,7 +509,7 @@ TEST(KernelLog, FaultsOfTheLinesNameTheirPlace) {
   }
 }
 
-// Half a file, or one with a byte changed, is read or refused by name; never anything else.
+// Half a file, or one with a changed byte, is either read or refused by name.
 TEST(KernelLog, DamagedRecordsAreReadOrRefused) {
   const std::string logs[] = {
       kJobs,

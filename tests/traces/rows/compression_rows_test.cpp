@@ -50,7 +50,7 @@ TEST(CompressionRuns, TakesTheStepFromThroughputAndBatch) {
   EXPECT_TRUE(runs.runs[0].recalled);
 }
 
-// The source stands in brackets behind the last number before it.
+// The source is in brackets in the cell of the last number before it.
 TEST(CompressionRuns, PutsASourceBackThatStandsInTheCellBefore) {
   const CompressionRuns runs = parsed(
       "a,b,,16,c,d,e,,336,76.7,207 (a script (2020)),,,52.3,text,n\n"

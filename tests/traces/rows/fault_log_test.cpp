@@ -44,7 +44,7 @@ TEST(FaultLog, ReadsEveryUnitAndStartsAlone) {
   }
 }
 
-// The header that a file of recorded times may have.
+// A file of recorded times may have this header.
 TEST(FaultLog, ReadsHours) {
   const FaultLog log = parse_fault_logs("# origin: measured\nhours\n0.5\n2\n", "f.csv").at(0);
   ASSERT_EQ(log.faults.size(), 2U);
@@ -163,7 +163,7 @@ TEST(FaultLog, FaultsOfTheFileNameTheirPlace) {
   }
 }
 
-// Half a file, or one with a byte changed, is read or refused by name; never anything else.
+// Half a file, or one with a changed byte, is either read or refused by name.
 TEST(FaultLog, DamagedFilesAreReadOrRefused) {
   const std::string whole =
       "# nodes: 40\n# days: 30\nstart_h,repair_h,node,cause\n1,2,3,gpu\n4.5,0,12,\"a, "

@@ -15,7 +15,7 @@ constexpr const char* kPointHeader =
     "id,system,gpus,nodes,days,interruptions,mtti_h,checkpoint_bytes,storage_bw_Bps,interval_s,"
     "block_s,restart_s,other_inputs,metric,measured,unpublished_inputs,evidence,source\n";
 
-// A row in which one column is set, beside those that must not be empty.
+// Returns a table with one row, in which only the given column and the mandatory ones are set.
 FaultPoints points_with(const std::string& column, const std::string& cell) {
   std::map<std::string, std::string> cells = {{"id", "x"}, {"metric", "x"}, {"measured", "1"}};
   cells[column] = '"' + cell + '"';
@@ -73,7 +73,7 @@ TEST(FaultPoints, RangesRelationsAndSums) {
   EXPECT_EQ(rate, (StatedNumber{'=', 6.5e-3, 6.5e-3, "r_f=", "per node-day"}));
   const StatedCell speedup = with_cell("measured", "1.2-1.9x / 3.7-3.8x").measured;
   EXPECT_EQ(speedup.numbers[1], (StatedNumber{'=', 3.7, 3.8, "", "x"}));
-  // Digits of a word are none.
+  // Digits in a word are no number.
   EXPECT_FALSE(with_cell("storage_bw_Bps", "HDFS2, not given").storage_Bps.states());
 }
 
@@ -84,7 +84,7 @@ TEST(FaultPoints, RowsAsTheyAre) {
   EXPECT_TRUE(point.lacks("spare"));
   EXPECT_FALSE(point.lacks("interval"));
   EXPECT_FALSE(point.days.states());
-  // Prose may hold anything.
+  // A column of prose accepts any text.
   EXPECT_EQ(with_cell("other_inputs", "since 2021-11-05").other_inputs.text, "since 2021-11-05");
 }
 
@@ -106,7 +106,7 @@ TEST(FaultPoints, AMalformedCellIsListedByItsPlace) {
   EXPECT_THROW(parse_fault_points("id,metric\nx,y\n", "points.csv"), Error);
 }
 
-// One that cannot be read does not keep the others from it.
+// A malformed row does not keep the other rows from being read.
 TEST(FaultPoints, RowsBesideAMalformedOneAreRead) {
   const std::string sound = "b,,,16,,,,,,,,,,goodput,0.9,,,\n";
   const FaultPoints points = parse_fault_points(

@@ -56,7 +56,7 @@ TEST(RowFields, FillTheirMembers) {
   EXPECT_EQ(full.on, true);
   EXPECT_EQ(full.inner.watts, 700);
   EXPECT_EQ(full.upper, "up!");
-  // An empty cell leaves the member as it is; a text is what stands there.
+  // An empty cell leaves its member unchanged; a text member becomes the cell's text.
   const Toy& empty = file.runs[1];
   EXPECT_EQ(empty.count, 7);
   EXPECT_EQ(empty.more, std::nullopt);

@@ -64,7 +64,7 @@ TEST(Samples, FilesOfOneRankMayLackTheColumnsOfRanks) {
   EXPECT_EQ(file.runs[0].disturbed, 0);
 }
 
-// What each fault of a cell is called, and where.
+// Each faulty cell is reported with its fault and place.
 TEST(Samples, FaultyRowsAreNamedAndTheOthersKept) {
   const std::string row = sample_row(a_sample());
   struct Bad {
@@ -117,7 +117,7 @@ std::string message_of(const std::string& text) {
 TEST(Samples, MessagesOfFilesThatAreNone) {
   EXPECT_EQ(message_of(""), "s.csv:1:1: the file is empty");
   EXPECT_EQ(message_of("\n\n"), "s.csv:1:1: the file is empty");
-  // Another tool's.
+  // This is another tool's file.
   EXPECT_EQ(message_of("name,iterations,real_time\ncopy,10,3\n"),
             "s.csv:1:1: is not a file of samples: columns work, role, cache and 20 others are "
             "missing; windtunnel calibrate --backend writes such files");

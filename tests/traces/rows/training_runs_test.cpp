@@ -22,7 +22,7 @@ std::vector<std::string> columns() {
   return CsvTable::parse(kHeader, "header").header();
 }
 
-// A row without fault, changed by `cells`.
+// Returns a valid row, changed by `cells`.
 std::string line_of(const Cells& cells) {
   static const Cells sound = {
       {"source", "a paper"}, {"model", "GPT 1.3B"}, {"layers", "24"},     {"hidden", "2048"},
@@ -115,7 +115,7 @@ const std::vector<Fault>& faults() {
        "ranks"},
       {{{"global_batch", "63"}, {"micro_batch", ""}},
        "column 'global_batch': 63 sequences cannot be divided among 4 dp ranks"},
-      // 64 x 1024 tokens / 16 GPUs / 2 s make 2048 tokens/s.
+      // 64 x 1024 tokens / 16 GPUs / 2 s are 2048 tokens/s.
       {{{"tokens_per_s_per_gpu", "1800"}},
        "column 'iter_time_s': 2 s contradicts column 'tokens_per_s_per_gpu', which implies 2.276 "
        "s"},
@@ -197,7 +197,8 @@ TEST(TrainingRuns, WithoutTheNeededColumnsNothingIsRead) {
   EXPECT_THROW(read_training_runs("no/such.csv"), Error);
 }
 
-// Whatever stands in a file: no crash, and every line that is not blank is accounted for.
+// Whatever a file contains, reading does not crash, and every line that is not blank is a run or is
+// listed as unusable.
 TEST(TrainingRuns, HostileCells) {
   const std::vector<std::string> names = columns();
   const std::vector<std::string> pieces = {"0",   "-1", "1e400", "nan", "\"", "\"\"", "x",
@@ -214,7 +215,7 @@ TEST(TrainingRuns, HostileCells) {
   }
 }
 
-// The share of activations that a row's note states in words, and its label.
+// The row's note states the offloaded share of activations in words, and its label.
 TEST(TrainingRuns, MegatronKwaiSaysHowMuchIsOffloaded) {
   const TrainingRuns runs = parse_training_runs(
       "source,model,layers,hidden,heads,seq,global_batch,micro_batch,gpus,gpu_type,tp,pp,"

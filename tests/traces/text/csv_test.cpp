@@ -32,7 +32,7 @@ TEST(Csv, QuotesCrlfMarkAndBlankLines) {
   EXPECT_EQ(table.text(0, 1), "two\nlines");
   EXPECT_EQ(table.line(0), 3);
   EXPECT_EQ(table.text(1, 0), "");
-  EXPECT_EQ(table.line(1), 5);  // after the line break inside quotes
+  EXPECT_EQ(table.line(1), 5);  // after a line break in quotes
   EXPECT_EQ(table.text(2, 1), "end");
 }
 
@@ -71,7 +71,7 @@ TEST(Csv, ErrorsNameFileAndLine) {
   EXPECT_NE(error_of([&] { table.optional_number(2, 1); }), "no error");
 }
 
-// Any bytes are either a table whose rows all have the header's width, or an Error.
+// Any bytes are either a table in which all rows are as wide as the header, or an Error.
 TEST(Csv, HostileBytes) {
   constexpr std::string_view kAlphabet = "a1,\"\n\r .";
   for (int index = 0; index < 5000; ++index) {

@@ -1,4 +1,4 @@
-// Files that are none are refused at once and in words.
+// Paths that are no files are refused at once and in words.
 #include "traces/text/input_file.hpp"
 
 #include <fmt/format.h>
@@ -88,7 +88,7 @@ TEST_F(InputFiles, EndlessLineIsRefusedWithItsPlace) {
                 "WINDTUNNEL_MAX_FILE_SIZE=1GiB raises that");
 }
 
-// Sets the variable to what a refusal says, for as long as it lives.
+// Sets the environment variable that a refusal advises, for its own lifetime.
 class RaisedLimit {
  public:
   explicit RaisedLimit(const std::string& refusal) {

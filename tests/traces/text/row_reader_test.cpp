@@ -9,7 +9,7 @@ const NumberColumn kTime{"time", "ms", 1e6};
 const NumberColumn kGpus{"gpus", "", 1e6};
 const NumberColumn kIdle{"idle", "%", 100, true};
 
-// Every fault of a row is told, each in its column; an empty cell is none.
+// All faults of a row are reported, each with its column; an empty cell is not a fault.
 TEST(RowReader, AllFaultsOfARowAreHeard) {
   const CsvTable table =
       CsvTable::parse("time,gpus,idle,on\n1.5x,2.5,-1,maybe\n,,0,True\n", "t.csv");
@@ -28,7 +28,7 @@ TEST(RowReader, AllFaultsOfARowAreHeard) {
   EXPECT_TRUE(good.faults().empty());
 }
 
-// Lines that are no rows and rows with faults, in the order of the file.
+// Lines that are no rows, and rows with faults, are listed in the order of the file.
 TEST(RowReader, RowsWithFaultsAreUnusable) {
   const CsvTable table = CsvTable::parse("time\n3\n0\n2e6\n", "t.csv");
   std::vector<double> runs;
@@ -38,7 +38,7 @@ TEST(RowReader, RowsWithFaultsAreUnusable) {
   EXPECT_EQ(runs, std::vector<double>{3});
   ASSERT_EQ(unusable.size(), 3U);
   EXPECT_EQ(unusable[0].reason, "column 'time': 0 is not greater than 0");
-  EXPECT_EQ(unusable[0].id, "t.csv:3:1");  // of the cell
+  EXPECT_EQ(unusable[0].id, "t.csv:3:1");  // the cell's place
   EXPECT_EQ(unusable[1].reason, "column 'time': 2e6 is more than 1e+06 (ms)");
   EXPECT_EQ(unusable[2].id, "t.csv:9");
 }

@@ -37,7 +37,7 @@ TEST(Text, WhatCannotBeReadIsTheUsersFault) {
   }
 }
 
-// Another file system cannot rename from here, and one without permissions takes no copy of them.
+// Renaming across file systems fails, and a file system without permissions cannot copy them.
 TEST(Text, PutsInPlaceWhereItCannotRename) {
   namespace fs = std::filesystem;
   const std::string from = ::testing::TempDir() + fmt::format("windtunnel-put-{}", getpid());

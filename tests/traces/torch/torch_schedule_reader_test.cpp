@@ -30,7 +30,7 @@ void expect_same(const Schedule& a, const Schedule& b, const std::string& what) 
   EXPECT_TRUE(a.actions == b.actions) << what;
 }
 
-// A few of the numbers that the kind takes.
+// Returns schedules of the kind for some of the numbers that it allows.
 std::vector<Schedule> schedules_of(const ScheduleKind& kind) {
   std::vector<Schedule> schedules;
   std::mt19937 random(7);
@@ -85,8 +85,8 @@ TEST(TorchSchedule, WithoutTheExtensionWhatNeedsItIsRefused) {
   }
 }
 
-// A rank's wait is an empty cell, so that torch's runtime that goes column by column finds every
-// result a column before its use.
+// A rank that waits has an empty cell. PyTorch's runtime goes column by column, so every result
+// must be in an earlier column than its use.
 TEST(TorchSchedule, ComputeIsLaidOutInTimeSteps) {
   EXPECT_EQ(torch_schedule_text(generate_schedule("1f1b", 2, 2, 1)),
             "0F0,0F1,,0B0,,0B1\r\n,1F0,1B0,1F1,1B1\r\n");
@@ -134,7 +134,7 @@ TEST(TorchSchedule, BothDialectsOfTorchsOwnFilesSayTheSame) {
 TEST(TorchSchedule, ADialectThatIsGivenIsTaken) {
   const std::string text = "0F0,0B0\n";
   EXPECT_EQ(parse_torch_schedule(text, "x.csv").dialect, TorchDialect::current);
-  EXPECT_THROW(parse_torch_schedule(text, "x.csv", TorchDialect::old), Error);  // no W then
+  EXPECT_THROW(parse_torch_schedule(text, "x.csv", TorchDialect::old), Error);  // W is missing
   const std::string old = "0F0,0B0,0W0\n";
   EXPECT_EQ(parse_torch_schedule(old, "x.csv").dialect, TorchDialect::old);
   EXPECT_THROW(parse_torch_schedule(old, "x.csv", TorchDialect::current), Error);
@@ -210,7 +210,7 @@ const Malformed kMalformed[] = {
      "0F0,0B0\n",
      1, 1, "'\\xef\\xbb\\xbf0F0': expected a stage number, as in 3F1"},
     {{"0F0\0,0B0\n", 9}, 1, 1, "'0F0\\x00': '\\x00' follows the action"},
-    // Numbers that would take gigabytes of a small file are not believed.
+    // Numbers that would make a small file take gigabytes are refused.
     {"0F0,0B0,0F9:9.999999\n", 1, 1,
      "1 stages of 100000000 micro-batches or slices of them are too many for 3 actions"},
     {"0F0,0B0\n9999999F0\n", 1, 1,

@@ -16,7 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// All-reduces of 8 to 64 H100 in 10 us per step of a ring and 40 GB/s; one row is inconsistent.
+// Rows are all-reduces of 8 to 64 H100, with 10 us per step of a ring and 40 GB/s; one row is
+// inconsistent.
 std::string rows_file(const std::string& folder) {
   const std::string path = folder + "/rows.csv";
   std::ofstream out(path);
@@ -51,7 +52,7 @@ TEST(ValidateCollectives, FitsAndJudges) {
   EXPECT_NE(read_text(page).find("# Predicted against measured collectives"), std::string::npos);
 }
 
-// The log is of a network at a fraction of what its name promises.
+// The log comes from a network at a fraction of its nominal bandwidth.
 TEST(CalibrateCollectives, ANetworkBelowItsSpecificationIsNamedByItsRatio) {
   const std::string folder = scratch_folder("calibrate_slow_network");
   const std::string log = nccl_log(folder, "run.log");
@@ -70,7 +71,7 @@ TEST(CalibrateCollectives, ANetworkBelowItsSpecificationIsNamedByItsRatio) {
       << judged.out;
 }
 
-// Links at half of their speed are named where latencies are shorter than predicted, too.
+// Links at half their speed are reported even if latencies are shorter than predicted.
 TEST(CalibrateCollectives, ShortLatenciesDoNotHideSlowLinks) {
   const std::string folder = scratch_folder("calibrate_slow_links");
   const std::string log = folder + "/run.log";
@@ -109,7 +110,7 @@ TEST(ValidateCollectives, ReadsALog) {
   EXPECT_EQ(document.at("families")[0].at("name"), "NVIDIA H100, from 1 MB, from specification");
 }
 
-// Several nodes without a network cannot be predicted, and the reason is named.
+// A log of several nodes without a network cannot be predicted, and the reason is named.
 TEST(ValidateCollectives, SaysWhatALogLacks) {
   const std::string folder = scratch_folder("validate_collectives_network");
   const ProgramResult result = run_program("validate collectives " + nccl_log(folder, "run.log"));
@@ -140,7 +141,8 @@ TEST(ValidateCollectives, ListsBadRows) {
   EXPECT_EQ(run_program("validate collectives no-such-file.csv").exit_code, 2);
 }
 
-// What calibrate writes is what validate reads, and it is nearer to the rows than where it started.
+// validate reads the file that calibrate writes, and its predictions are nearer to the rows than
+// the initial ones.
 TEST(CalibrateCollectives, WritesACalibration) {
   const std::string folder = scratch_folder("calibrate_collectives");
   const std::string rows = rows_file(folder);
@@ -156,7 +158,7 @@ TEST(CalibrateCollectives, WritesACalibration) {
   const std::string reason = "its source marks the row as inconsistent";
   const size_t at = fit.err.find(reason);
   ASSERT_NE(at, std::string::npos) << fit.err;
-  // One row is not used, and its line says so.
+  // One row is not used, and its line in the output states the reason.
   const size_t begin = fit.err.rfind('\n', at) + 1;
   const std::string line = fit.err.substr(begin, fit.err.find('\n', at) - begin);
   EXPECT_TRUE(std::regex_search(line, std::regex("(^|[^0-9])1([^0-9]|$)"))) << line;
@@ -198,7 +200,7 @@ TEST(CalibrateCollectives, IsOfOneMachine) {
   const ProgramResult unknown = run_program(command + " --force --machine K");
   EXPECT_EQ(unknown.exit_code, 2);
   EXPECT_EQ(run_program(command + " --force --machine M --gpu h100").exit_code, 2);
-  // With both machines, each has its file.
+  // Two machines get a file each.
   EXPECT_EQ(run_program(command + " --force --machine N --machine M").exit_code, 0);
   EXPECT_NE(read_text(folder + "/o-m.yaml").find("name: \"o-m\""), std::string::npos);
   EXPECT_NE(read_text(folder + "/o-n.yaml").find("name: \"o-n\""), std::string::npos);
@@ -214,7 +216,7 @@ TEST(CalibrateCollectives, IsOfOneMachine) {
   EXPECT_NE(read_text(folder + "/p-n.html").find("<h1>Network of N</h1>"), std::string::npos);
 }
 
-// Logs that say nowhere which collective they are of, but for their names and the option.
+// Only the file names and the option say which collective these logs measured.
 TEST(CalibrateCollectives, FromSeveralLogs) {
   const std::string folder = scratch_folder("calibrate_collectives_logs");
   const std::string named = nccl_log(folder, "h100-allreduce-2n.log", "");
@@ -235,7 +237,7 @@ TEST(CalibrateCollectives, FromSeveralLogs) {
   EXPECT_EQ(run_program(fmt::format("{} --from {}", start, named)).exit_code, 0);
 }
 
-// Two nodes tell nothing of what stays inside one.
+// Runs of two nodes say nothing about links within a node.
 TEST(CalibrateCollectives, WhatNoRowTellsOfStays) {
   const std::string folder = scratch_folder("calibrate_collectives_kept");
   const std::string out = folder + "/net.yaml";

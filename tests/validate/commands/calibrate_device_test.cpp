@@ -1,4 +1,4 @@
-// Calibrations that several processes measure: who ends them, and what is left.
+// Several processes measure a calibration: tests cover who ends them, and which files are left.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -19,13 +19,14 @@
 namespace windtunnel {
 namespace {
 
-// The program with its ranks as a foreground job of a terminal: a group that signals reach at once.
+// Starts the program and its ranks as a terminal does a foreground job: signals reach the whole
+// group.
 class Job {
  public:
   explicit Job(const std::string& out) : leader_(fork()) {
     if (leader_ != 0) {
       setpgid(leader_, leader_);
-      prctl(PR_SET_CHILD_SUBREAPER, 1);  // of ranks that outlive their first
+      prctl(PR_SET_CHILD_SUBREAPER, 1);  // adopts ranks that outlive their first
       return;
     }
     setpgid(0, 0);
@@ -71,7 +72,7 @@ TEST(CalibrateRanks, AnInterruptionOfAllRanksKeepsWhatIsMeasured) {
   const std::string kept = read_text(samples);
   EXPECT_TRUE(kept.ends_with("\n"));
 
-  // With another number of ranks it is not gone on.
+  // A run with another number of ranks does not continue the file.
   const ProgramResult other =
       run_program("calibrate --backend cpu --ranks 1 --out " + folder + "/mine.yaml");
   EXPECT_EQ(other.exit_code, 2);
@@ -89,7 +90,7 @@ TEST(CalibrateRanks, OthersEndWithTheFirst) {
   EXPECT_FALSE(job.any_left());
 }
 
-// This process and those it starts, for as long as it lives.
+// Binds this process and its children to one core, for its own lifetime.
 class OnOneCore {
  public:
   OnOneCore() {

@@ -21,7 +21,7 @@ std::string row(int layers, int hidden, int gpus, int tp, double step_s, const c
          ",none,bf16," + std::to_string(step_s) + ",\n";
 }
 
-// Rows reach a third of an A100's peak; one more row has another kind, and one has no time.
+// Rows reach a third of an A100's peak; one further row is of another kind, and one has no time.
 std::string runs_file(const std::string& folder) {
   const std::string path = folder + "/rows.csv";
   std::ofstream out(path);
@@ -65,7 +65,8 @@ TEST(CalibrateCommand, WritesAFileThatCanBeTheNextBase) {
   EXPECT_EQ(nlohmann::json::parse(second.out).at("parameters").size(), 1u);
 }
 
-// What a user measured is measured in the reports on it, and what came from a paper is published.
+// Reports give numbers fitted on a user's rows the origin "measured", and those from a paper
+// "published".
 TEST(CalibrateCommand, FittedNumbersHaveTheOriginOfTheirRows) {
   const std::string folder = scratch_folder("calibrate-origin");
   const std::string rows = runs_file(folder), out = folder + "/mine.yaml";
@@ -101,7 +102,7 @@ TEST(CalibrateCommand, SameBytesForAnyNumberOfThreads) {
 }
 
 struct BadCall {
-  const char* arguments;  // after --from rows.csv
+  const char* arguments;  // follow --from rows.csv
   const char* says;
 };
 

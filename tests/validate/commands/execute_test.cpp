@@ -1,4 +1,4 @@
-// windtunnel execute: what it refuses, and what it says of a plan that really ran.
+// Tests of windtunnel execute cover refusals and the output for a plan that really ran.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ TEST(Execute, PrintsPredictedBesideMeasured) {
   EXPECT_EQ(document.at("links"), "buckets");
   EXPECT_EQ(document.at("computations"), "waits");
   EXPECT_EQ(document.at("collectives"), "tcp");
-  // Nothing runs faster than the links and waits that it is held to.
+  // Nothing runs faster than the links and waits that limit it.
   EXPECT_GT(document.at("step").at("measured_s"), document.at("step").at("predicted_s"));
   EXPECT_EQ(document.at("ranks_end").size(), 8u);
   std::vector<std::string> kinds;

@@ -1,4 +1,5 @@
-// windtunnel-harness: what it says and how it ends, where measuring would take minutes and devices.
+// Tests of windtunnel-harness cover its output and exit codes in cases where measuring would take
+// minutes or devices.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -19,7 +20,7 @@ void expect_error(const ProgramResult& result, int exit_code, const std::string&
   EXPECT_EQ(result.out, "");
 }
 
-// What a launcher sets, for as long as it lives.
+// Sets the variables of a launcher, for its own lifetime.
 class Variables {
  public:
   using Values = std::map<std::string, std::string>;
@@ -56,7 +57,7 @@ TEST(Harness, HasTheCommandsOfANode) {
 
 TEST(Harness, SaysWhyThereIsNoGpu) {
   const std::string folder = scratch_folder("harness-gpu");
-  // Hidden where there are some.
+  // Devices are hidden from the program if there are any.
   const Variables hidden(Variables::Values{{"CUDA_VISIBLE_DEVICES", ""}});
   const ProgramResult result = run_program("calibrate --backend cuda --out " + folder + "/x.yaml");
   expect_error(result, 2, "--backend cuda: ");
@@ -70,7 +71,7 @@ TEST(Harness, KeepsAFileThatIsThere) {
   EXPECT_EQ(read_text(out), "mine\n");
 }
 
-// Both ranks end at once; the first says why, for both.
+// Both ranks end at once, and the first reports the reason for both.
 TEST(Harness, LaunchedRanksEndTogether) {
   const std::string folder = scratch_folder("harness-ranks");
   const std::string out = file_in(folder, "node.yaml");

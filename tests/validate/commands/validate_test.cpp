@@ -14,8 +14,8 @@ namespace {
 
 using nlohmann::json;
 
-// 1F1B of 2 ranks and 2 micro-batches with unit times: (m + p - 1) (F + B) = 9. The last row
-// claims twice that; the schedule of the row before is unknown.
+// 1F1B with 2 ranks, 2 micro-batches and unit times takes (m + p - 1) (F + B) = 9. The last row
+// claims twice that; the row before names an unknown schedule.
 std::string rows_file() {
   std::string path = scratch_folder("validate") + "/rows.csv";
   std::ofstream(path) << "schedule,p,m,v,T_F,T_I,T_W,T_comm,makespan,max_stage_span,"
@@ -50,8 +50,7 @@ TEST(ValidateCommand, FailsAboveTheBound) {
   EXPECT_NE(result.err.find("is above 0.01"), std::string::npos) << result.err;
 }
 
-// Two rows state layouts of a GPT on A100s (vTrain's single-node kind of row), and one contradicts
-// itself.
+// Two rows state layouts of a GPT on A100s (vTrain's single-node rows), and one contradicts itself.
 std::string training_rows(const std::string& folder) {
   std::string path = folder + "/runs.csv";
   std::ofstream(path)
@@ -63,7 +62,7 @@ std::string training_rows(const std::string& folder) {
   return path;
 }
 
-// Read in the order of their names; other files of the folder are none of them.
+// Files are read in the order of their names; other files in the folder are ignored.
 TEST(ValidateCommand, AFolderStandsForItsRows) {
   const std::string folder = scratch_folder("validate_folder");
   const ProgramResult empty = run_program("validate runs " + folder);
@@ -98,7 +97,7 @@ TEST(ValidateCommand, WritesItsPage) {
     const ProgramResult result = run_program("validate " + rows + " --page " + page);
     ASSERT_EQ(result.exit_code, 0) << rows << result.err;
     EXPECT_NE(read_text(page).find("<h1>Predicted against "), std::string::npos) << rows;
-    // Its command can be pasted: with the folders of its files.
+    // The command in the page can be pasted: it has the folders of its files.
     EXPECT_NE(read_text(page).find("windtunnel validate " + rows + " --page " + page),
               std::string::npos)
         << rows;
@@ -134,7 +133,7 @@ TEST(ValidateCommand, PredictsTrainingRuns) {
   EXPECT_NE(text.find("runs.csv:4"), std::string::npos) << text;
   EXPECT_EQ(text.find(folder), std::string::npos) << text;
 
-  // One thread must print the same bytes.
+  // A run with one thread must print the same bytes.
   EXPECT_EQ(run_program("validate runs " + rows + " --json -j 1").out, result.out);
 }
 
@@ -150,7 +149,7 @@ TEST(ValidateCommand, WritesARowAsAScenario) {
   const ProgramResult run = run_program("run " + scenario + " --json");
   ASSERT_EQ(run.exit_code, 0) << run.err;
   EXPECT_NEAR(json::parse(run.out).at("iteration").at("time_s").get<double>() / predicted, 1, 0.02);
-  // Nothing is judged: what says what to judge, and how to tell it, would be passed over.
+  // Nothing is judged here, so options for judging and its output would be ignored and are refused.
   for (const char* option :
        {"--where 'gpus>1'", "--fit-where tp==2", "--calibrate-on x.csv", "--calibration generic",
         "--one-point", "--worst 3", "-j 1", "--json", "--fail-above 0.1", "--markdown p.md",
@@ -187,8 +186,8 @@ TEST(ValidateCommand, FiltersFitsAndFailsTrainingRuns) {
   EXPECT_EQ(document.at("rows").size(), 1u);
 }
 
-// Writes the goodput of a job whose restart and interval are stated, and a row with an unknown
-// metric.
+// Writes a job with stated restart and interval whose goodput was measured, and a row with an
+// unknown metric.
 std::string fault_rows(const std::string& folder) {
   std::string path = folder + "/points.csv";
   std::ofstream(path)
@@ -258,7 +257,7 @@ TEST(ValidateCommand, SamplesOfSeveralFilesOfOneDevice) {
   EXPECT_GT(judged(data + ".csv"), 0U);
   EXPECT_EQ(judged(data + ".csv " + data + "_again.csv"),
             judged(data + ".csv") + judged(data + "_again.csv"));
-  // Another run of the same machine may have another driver: each file is looked at by itself.
+  // Another run of the same machine may have another driver, so each file is checked by itself.
   const std::string later = testing::TempDir() + "later_driver.csv";
   std::ofstream(later) << std::regex_replace(read_text(data + "_again.csv"),
                                              std::regex(",6\\.18[^,]*,"), ",7.0,");
@@ -273,7 +272,7 @@ TEST(ValidateCommand, SamplesOfSeveralFilesOfOneDevice) {
   EXPECT_NE(refused.err.find("a calibration is for one device"), std::string::npos) << refused.err;
 }
 
-// Writes rows of 8 GB, and then a row whose storage is unknown.
+// Writes rows of 8 GB, and then a row with unknown storage.
 std::string checkpoint_file(const std::string& folder) {
   std::string path = folder + "/times.csv";
   std::ofstream(path) << "source,system,gpus,gpu_type,model,checkpoint_bytes,storage,"
@@ -284,8 +283,8 @@ std::string checkpoint_file(const std::string& folder) {
   return path;
 }
 
-// The headers of the project's own tables tell their kinds.
-// The columns of a file of rows, "id,metric,...".
+// Headers of the project's own tables identify their kinds. A file of rows has the columns
+// "id,metric,...".
 std::string header_line(const std::string& path) {
   std::istringstream lines(read_text(WINDTUNNEL_SOURCE_DIR "/" + path));
   std::string line;
@@ -329,7 +328,7 @@ TEST(ValidateCommand, TellsWhichKindAFileIs) {
         kind);
     const size_t at = other.err.find(told_by);
     ASSERT_NE(at, std::string::npos) << other.err;
-    // The file has all of them.
+    // The file contains all rows.
     const size_t begin = at + told_by.size();
     std::istringstream columns(other.err.substr(begin, other.err.find(" show; '", begin) - begin));
     const std::string header = "," + header_line(fmt::format("tests/data/{}.csv", file)) + ",";
@@ -364,7 +363,7 @@ TEST(ValidateCommand, PredictsTimesOfCheckpoints) {
   const ProgramResult result =
       run_program("validate checkpoints " + rows + " --json --fail-above 0.1 --markdown " + folder +
                   "/page.md");
-  EXPECT_EQ(result.exit_code, 1);  // the second is off by half
+  EXPECT_EQ(result.exit_code, 1);  // the second row is off by half
   const json document = json::parse(result.out);
   ASSERT_EQ(document.at("rows").size(), 2u);
   EXPECT_EQ(document.at("families")[0].at("name"), "s, drives");
@@ -395,7 +394,7 @@ TEST(ValidateCommand, TakesFilesOfAllKindsAtOnce) {
   for (const char* part : {"checkpoints  s, drives", "runs", "1f1b", "prices.csv: not read"}) {
     EXPECT_NE(result.err.find(part), std::string::npos) << part << "\n" << result.err;
   }
-  // `all` must state the same as the command for the kind alone.
+  // `all` must print the same as the command for that kind.
   const json alone = json::parse(run_program("validate checkpoints " + times + " --json").out);
   EXPECT_EQ(document.at("kinds").at("checkpoints").at("families"), alone.at("families"));
 
@@ -411,7 +410,7 @@ TEST(ValidateCommand, TakesFilesOfAllKindsAtOnce) {
   EXPECT_EQ(run_program("validate all no/such.csv").exit_code, 2);
 }
 
-// Without the name of a kind, as with the one that the header asks for.
+// Without the name of a kind, the header decides, with the same output.
 TEST(ValidateCommand, HeadersSayWhichCommandJudges) {
   const std::string folder = scratch_folder("validate_files");
   const std::string times = checkpoint_file(folder);
@@ -439,7 +438,7 @@ TEST(ValidateCommand, HeadersSayWhichCommandJudges) {
   refused(both + " --where 'gpus>8'", "--where: these files contain rows of several kinds");
   refused(times + " --worst 2", "--worst: 'windtunnel validate checkpoints' has no such option");
   refused("schedules " + rows_file() + " --markdown " + page, "unknown option '--markdown'");
-  // A command reads only the words behind it.
+  // A command reads only the words that follow it.
   refused("--fail-above 0.1 all " + both,
           "'--fail-above' is before the command 'all', but options must be after it");
   refused(times + " all " + folder, "times.csv' is before the command 'all'");

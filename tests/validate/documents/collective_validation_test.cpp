@@ -6,7 +6,7 @@
 namespace windtunnel {
 namespace {
 
-// `rows` points of one family; every one is predicted at twice what was measured but the first.
+// Returns `rows` points of one family; all but the first are predicted at twice the measured time.
 CollectivesReport report_of(int rows) {
   CollectivesReport out;
   for (int i = 0; i < rows; ++i) {
@@ -59,7 +59,7 @@ TEST(CollectivesText, OneLinePerJudgedFamily) {
       << text;
 }
 
-// Long names are cut in the machine's, not in what tells families of it apart.
+// Long names are cut in the part of the machine, not in the part that distinguishes its families.
 TEST(CollectivesText, NamesKeepTheirEnds) {
   CollectivesReport report = report_of(1);
   report.report.families.clear();
@@ -81,7 +81,7 @@ TEST(CollectivesPage, ListsEveryMiss) {
   EXPECT_EQ(page.find("/data"), std::string::npos);
 }
 
-// A name comes from a file and may hold marks of the page.
+// A name comes from a file and may contain markup of the page.
 TEST(CollectivesPage, NamesOfFamiliesAreEscaped) {
   CollectivesReport report = report_of(202);
   for (ValidationRow& row : report.report.rows) row.family = "a|b <i>, from 1 MB";

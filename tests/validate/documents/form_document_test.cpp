@@ -9,8 +9,8 @@
 namespace windtunnel {
 namespace {
 
-// These shipped forms say all that a form can: parts, rows, what is there and what is not,
-// documents in a document, and another form.
+// These shipped forms use all features of forms: parts, rows, conditions on presence and absence,
+// nested documents, and other forms.
 TEST(Document, AFormPutsPartsInOrder) {
   Document document{"rows",
                     {{"families", lines_table({"family"}, {{"DGX|1"}})},
@@ -23,7 +23,7 @@ TEST(Document, AFormPutsPartsInOrder) {
   EXPECT_EQ(console_text(document),
             "family\nDGX|1\nDGX|1: a <note>\nDGX|1, s: the rule 'a ring' has a MAPE of 0.1\n"
             "2 rows predicted, 1 not\n  1: why, first r:2\n");
-  EXPECT_EQ(markdown_page(document), "");  // the form has none
+  EXPECT_EQ(markdown_page(document), "");  // the form has no page
   std::get<TextTable>(document["families"]).rows.clear();
   std::get<TextTable>(document["remarks"]).rows.clear();
   std::get<TextTable>(document["reasons"]).rows.clear();
@@ -39,7 +39,7 @@ TEST(Document, CellsOfAPageAreEscaped) {
   EXPECT_NE(page.find("- a\\|b: &lt;i>\n"), std::string::npos) << page;
 }
 
-// A document inside may name its parts like those around it: its own come first.
+// A nested document may use names of the outer one: its own parts come first.
 TEST(Document, DocumentsStandInADocument) {
   const auto machine = [](const char* name) {
     return Document{{},
@@ -79,7 +79,7 @@ TEST(Document, ColumnsOfATableArePicked) {
   EXPECT_THROW(picked(table, "seconds | hours"), InternalError);
 }
 
-// Every block of it is entered, so that each name in it is one that the document has.
+// Every block is entered, so that all names in it must be found in the document.
 TEST(Document, ALongFormFindsItsParts) {
   const TextTable families =
       lines_table({"family", "metric", "rows", "fitted", "mape", "median", "worst", "coverage"},
@@ -118,7 +118,7 @@ TEST(Document, ALongFormFindsItsParts) {
   EXPECT_EQ((text + page).find("{{"), std::string::npos) << text << page;
 }
 
-// Each block that a form opens it closes, and what it takes over is there.
+// Each form closes the blocks that it opens, and the forms that it includes exist.
 TEST(Document, FormsAreWhole) {
   for (const EmbeddedForm& form : embedded_forms()) {
     std::vector<std::string_view> open;

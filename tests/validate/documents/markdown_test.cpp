@@ -5,7 +5,8 @@
 namespace windtunnel {
 namespace {
 
-// GitHub Flavored Markdown, section 4.10: a pipe in a cell is escaped, "--:" aligns to the right.
+// In GitHub Flavored Markdown, section 4.10, a pipe in a cell is escaped, and "--:" aligns to the
+// right.
 TEST(Markdown, TablesAreThoseOfGitHub) {
   EXPECT_EQ(markdown_table({{{"model"}, {"tp", Align::right}, {"note", Align::left, "n", 1}},
                             {{"a|b", "<i>", "two\r\nlines"}}}),

@@ -48,7 +48,7 @@ TEST(ValidationRows, WhatWasAssumedIsToldOncePerFamily) {
   EXPECT_EQ(markdown_page(judged_document("assumed", report)), "");
 }
 
-// The figures of a family all of whose rows were fitted on are not those of no error.
+// A family whose rows were all fitted on states no error, instead of an error of zero.
 TEST(ValidationRows, WhatWasNotJudgedHasNoError) {
   constexpr const char* kColumns = "family | MAPE = mape > | coverage | best rule | tau | *";
   ValidationReport report;
@@ -75,7 +75,7 @@ TEST(ValidationRows, CutsBetweenCharacters) {
   for (const std::string& text : {reason, "x" + reason}) {
     const std::string cut = shortened(text, 90);
     EXPECT_NE(cut.find("…"), std::string::npos);
-    EXPECT_NO_THROW(Json(cut).dump());  // throws for what is not UTF-8
+    EXPECT_NO_THROW(Json(cut).dump());  // throws if not valid UTF-8
   }
 }
 

@@ -1,5 +1,5 @@
-// Ranks of a test on the devices that it is compiled for: with WINDTUNNEL_TEST_CUDA on GPUs, joined
-// by NCCL, else on the CPU, joined by TCP.
+// A test's ranks run on the devices that it is compiled for: with WINDTUNNEL_TEST_CUDA on GPUs with
+// NCCL, otherwise on the CPU with TCP.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,7 +29,8 @@ class DeviceRanksTest : public ::testing::Test {
   }
 };
 
-// A process that has used CUDA cannot fork others that do: rank 0 is a process of its own too.
+// A process that has used CUDA cannot fork others that use it, so rank 0 has a process of its own,
+// too.
 inline void run_device_ranks(int ranks, const std::function<void(TcpGroup&)>& body) {
   if (kTestDevice == DeviceKind::cpu) {
     run_ranks(ranks, body);
@@ -40,7 +41,7 @@ inline void run_device_ranks(int ranks, const std::function<void(TcpGroup&)>& bo
   });
 }
 
-// This process takes its device at its first call.
+// The first call gives this process its device.
 inline std::unique_ptr<Collectives> device_collectives(TcpGroup& group) {
   if (kTestDevice == DeviceKind::cpu) return std::make_unique<TcpCollectives>(group);
   static const DeviceShare share = take_devices(group, device(kTestDevice));

@@ -1,5 +1,5 @@
-// Exchanges on several processes: gradients that every rank can make of all ranks, and what each
-// must hold when it has run.
+// Exchanges run on several processes. Every rank can compute the gradients of all ranks, and so
+// what each must hold afterwards.
 #pragma once
 
 #include <cmath>
@@ -16,7 +16,7 @@ namespace windtunnel {
 
 using Tensors = std::vector<std::vector<float>>;
 
-// A rank that finds a fault throws, which run_ranks() passes on.
+// A rank that finds a fault throws, and run_ranks() passes it on.
 inline void require(bool holds, const std::string& what) {
   if (!holds) throw Error(what);
 }
@@ -55,7 +55,7 @@ inline Tensors gradients_of(GradientKind kind, const std::vector<TensorShape>& s
   return tensors;
 }
 
-// Writes down what is asked of the collectives.
+// Records all calls of collectives.
 class RecordingCollectives : public Collectives {
  public:
   explicit RecordingCollectives(Collectives& inner) : inner_(inner) {}
@@ -97,7 +97,7 @@ class RecordingCollectives : public Collectives {
   std::string calls_;
 };
 
-// One rank's side of an exchange.
+// Runs one rank's side of an exchange.
 class ExchangingRank {
  public:
   ExchangingRank(TcpGroup& group, const CompressorChoice& choice,
@@ -113,7 +113,7 @@ class ExchangingRank {
   int rank() const { return group_.rank(); }
   Exchange& exchange() { return exchange_; }
 
-  // The sum as this rank has it.
+  // Returns the sum that this rank got.
   Tensors run(const Tensors& gradients) {
     for (size_t i = 0; i < shapes_.size(); ++i) {
       device(kTestDevice)
@@ -125,7 +125,7 @@ class ExchangingRank {
     return read([&](size_t i) { return exchange_.gradient(i); });
   }
 
-  // What this rank has not sent; zeros where nothing is kept.
+  // Returns what this rank has not sent; zeros if nothing is kept.
   Tensors error() const {
     return read([&](size_t i) { return exchange_.error(i); });
   }
@@ -154,7 +154,7 @@ class ExchangingRank {
     }
   }
 
-  // All ranks asked for the same collectives.
+  // Requires that all ranks called the same collectives.
   void require_equal_calls() {
     std::string first = collectives_.calls();
     size_t size = first.size();

@@ -1,4 +1,4 @@
-// What an exchange runs is what the simulator costs: kernels, collectives, bytes, in this order.
+// An exchange must run what the simulator costs: kernels, collectives and bytes, in this order.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -29,10 +29,11 @@ class NobodyElse : public Collectives {
 };
 
 constexpr int kRanks = 4;
-// Each rank's part is a multiple of a block and each tensor a multiple of a line: no padding.
+// Each rank's part is a multiple of a block, and each tensor a multiple of a line, so nothing is
+// padded.
 const std::vector<TensorShape> kShapes = {{0, 4096}, {256, 512}, {0, 4096}, {128, 1024}};
 
-// Bytes of kernels by the name that recipes have for them, and the collective behind them.
+// Holds bytes of kernels by their names in recipes, and the collective that follows them.
 struct Part {
   std::map<std::string, double> kernels;
   std::string collective;  // empty: none
@@ -92,8 +93,8 @@ Exchange exchange_of(const CompressorChoice& choice, Collectives& collectives) {
 }
 
 struct Difference {
-  std::vector<std::string> extra = {};  // kernels that recipes do not have
-  double kernel_tolerance = 1e-9;       // of bytes
+  std::vector<std::string> extra = {};  // kernels that are in no recipe
+  double kernel_tolerance = 1e-9;       // relative, of bytes
   double bytes_tolerance = 1e-9;
 };
 
@@ -125,21 +126,21 @@ void expect_recipe(const CompressorChoice& choice, const Difference& difference)
 
 TEST(ExchangeRecipe, RunsWhatRecipesCost) {
   expect_recipe({.name = "none"}, {});
-  // Shares of 256 bytes for the scales of a part.
+  // Scales of a part are padded to 256 bytes.
   expect_recipe({.name = "int8"}, {{"copy"}, 0.02, 0.01});
   expect_recipe({.name = "int8", .feedback = ErrorFeedback::none}, {{"copy"}, 0.02, 0.01});
   expect_recipe({.name = "signsgd"}, {});
-  // Sum and error are two kernels, which both read the factors.
+  // Sum and error are computed by two kernels, which both read the factors.
   expect_recipe({.name = "powersgd"}, {{"scale"}, 0.02, 1e-9});
   expect_recipe({.name = "powersgd", .rank = 8, .feedback = ErrorFeedback::none}, {{}, 1e-9, 1e-9});
   for (const char* const name : {"topk", "topk-threshold"}) {
     expect_recipe({.name = name, .density = 1.0 / 64}, {{"copy", "scatter"}, 1e-9, 1e-9});
   }
-  // A recipe of random-k counts a sector for each element, the kernel the element.
+  // The recipe of random-k counts a memory sector for each element, the kernel only the element.
   expect_recipe({.name = "randomk", .density = 1.0 / 64}, {{"copy", "scatter"}, 0.7, 1e-9});
 }
 
-// In place of requantising: decoded, added, encoded.
+// Instead of requantising, int4 is decoded, added and encoded.
 TEST(ExchangeRecipe, Int4DecodesToSum) {
   NobodyElse nobody(kRanks);
   const CompressorChoice choice{.name = "int4", .block = 64};
@@ -154,7 +155,8 @@ TEST(ExchangeRecipe, Int4DecodesToSum) {
   expect_like(parts, recipe, {{}, 0.02, 0.01});
 }
 
-// The scale is summed too; reading both for it and adding one to the other are one kernel each.
+// The scale is summed, too. Reading both arrays for it, and adding one to the other, is one kernel
+// each.
 TEST(ExchangeRecipe, SignsWithFeedbackMoveAsManyBytes) {
   NobodyElse nobody(kRanks);
   const CompressorChoice choice{.name = "signsgd", .feedback = ErrorFeedback::ef};
@@ -177,8 +179,8 @@ TEST(ExchangeRecipe, SignsWithFeedbackMoveAsManyBytes) {
   }
 }
 
-// Factors in turn: the average of two runs is what the recipe has, but for the authors' second
-// pass over the error.
+// Factors are sent in turn: the average of two runs equals the recipe, except for the authors'
+// second pass over the error.
 TEST(ExchangeRecipe, AcpSgdTakesTurns) {
   NobodyElse nobody(kRanks);
   const CompressorChoice choice{.name = "acp-sgd"};
@@ -247,7 +249,7 @@ void expect_near(const std::map<std::string, double>& ran,
   }
 }
 
-// Signs alone are counted at the other pass: an eighth of a byte of 8.
+// Bytes of signs alone are counted in the other pass: an eighth of a byte in 8.
 TEST(ExchangeRecipe, SignsWithFeedbackRunTheKernelsThatTheyArePricedBy) {
   NobodyElse nobody(kRanks);
   const CompressorChoice choice{.name = "signsgd", .feedback = ErrorFeedback::ef};
@@ -259,7 +261,7 @@ TEST(ExchangeRecipe, SignsWithFeedbackRunTheKernelsThatTheyArePricedBy) {
   expect_near(bytes_run(steps.first(2)), priced, 0.016);
 }
 
-// Bits are joined by a vote, which a sum on the way would not need.
+// Bits of ranks are combined by a vote, which would not be needed if the network combined them.
 TEST(ExchangeRecipe, SketchesRunTheKernelsThatTheyArePricedBy) {
   NobodyElse nobody(kRanks);
   const CompressorChoice choice{.name = "s2-reducer"};
@@ -273,7 +275,7 @@ TEST(ExchangeRecipe, SketchesRunTheKernelsThatTheyArePricedBy) {
   expect_near(ran, bytes_priced(kernels), 1e-9);
 }
 
-// Each rank adds the decoded codes, because no rank sums them on the way.
+// Each rank adds the decoded codes, because no rank sums them in transit.
 TEST(ExchangeRecipe, TernaryRunsTheKernelsThatItIsPricedBy) {
   NobodyElse nobody(kRanks);
   const CompressorChoice choice{.name = "terngrad"};
@@ -289,12 +291,12 @@ TEST(ExchangeRecipe, TernaryRunsTheKernelsThatItIsPricedBy) {
   for (const RecipeStep& step : make_recipe(choice, kShapes, {kRanks, 1}, 4).steps) {
     for (const Op& op : step.kernels) priced.emplace_back(op.kernel);
   }
-  // The maximum of a rank, then that of all: the recipe's collective finds it.
+  // The kernel finds a rank's maximum, and the recipe's collective finds the maximum of all.
   EXPECT_EQ(priced, (std::vector<std::string>{"ternary-max", "ternary", "ternary-decode"}));
   EXPECT_EQ(ran, priced);
 }
 
-// What was sent is taken off the error: descent at a rate of one.
+// What was sent is subtracted from the error, by a descent kernel with a rate of one.
 TEST(ExchangeRecipe, QuantisedErrorsLeaveByDescent) {
   NobodyElse nobody(kRanks);
   const Exchange exchange = exchange_of({.name = "int8", .feedback = ErrorFeedback::ef}, nobody);

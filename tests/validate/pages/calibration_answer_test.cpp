@@ -26,7 +26,7 @@ const MeasuredKernels& measured_kernels() {
   return kernels;
 }
 
-// Each curve is its law, and each sample that a law was fitted on stands beside it.
+// Each curve is a law, and the samples that it was fitted on are drawn with it.
 TEST(CalibrationAnswer, SamplesStandBesideTheirLaws) {
   const MeasuredKernels& kernels = measured_kernels();
   const Json charts = page_record(kernels.page()).at("charts");
@@ -97,7 +97,7 @@ TEST_F(CalibrationAnswerBrowser, FitsEveryScreen) {
   expect_fits(measured_kernels().page());
 }
 
-// A kernel is chosen from a list, and the chart's words follow.
+// A kernel is chosen from a list, and the chart's text changes with it.
 TEST_F(CalibrationAnswerBrowser, KernelsAreChosenFromAList) {
   const std::string output = ready_dom(measured_kernels().page(), R"(
     const select = document.querySelector(".controls select");

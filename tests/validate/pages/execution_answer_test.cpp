@@ -36,7 +36,7 @@ std::string page_of(const ExecutionAnswerOptions& options = {}) {
   return answer_page(execution_answer(executed, executions, comparison, options));
 }
 
-// The middle one of the executions is drawn, below the prediction for the same stream.
+// The execution of median length is drawn below the prediction, stream by stream.
 TEST(ExecutionAnswer, DrawsWhatRanBelowWhatWasPredicted) {
   const Json gantt = page_record(page_of()).at("charts").at(0).at("gantt");
   EXPECT_DOUBLE_EQ(gantt.at("makespan_s"), 2);

@@ -22,7 +22,8 @@ ValidationRow row(int line, const std::string& family, double measured, double p
   return made;
 }
 
-// Errors of 10, 10 and 50 %, and a family of its own with one of 0 %; one row that was skipped.
+// The report has errors of 10, 10 and 50 %, a second family with an error of 0 %, and one skipped
+// row.
 ValidationReport sample_report() {
   ValidationReport report;
   report.rows = {row(2, "rows A", 1, 1.1), row(3, "rows A", 10, 9), row(4, "rows A", 2, 3),
@@ -59,7 +60,7 @@ TEST(ValidationPage, TablesAreReadableWithoutScripts) {
     EXPECT_NE(page.find(text), std::string::npos) << text;
   }
   EXPECT_EQ(page.find("/folder"), std::string::npos);
-  // The worst first.
+  // The worst row comes first.
   EXPECT_LT(page.find("rows.csv:4</th>"), page.find("rows.csv:2</th>"));
 }
 
@@ -108,7 +109,7 @@ class ValidationPageBrowser : public Browser {};
 
 TEST_F(ValidationPageBrowser, FitsEveryScreen) {
   ValidationReport report = sample_report();
-  // More families than have buttons: one chooses from a list.
+  // There are more families than buttons, so one chooses from a list.
   for (int i = 0; i < 20; ++i) {
     ValidationRow more = row(10 + i, fmt::format("another family of rows with a long name {}", i),
                              1 << (i % 10), 1.05 * (1 << (i % 10)));

@@ -196,7 +196,7 @@ TEST(Fit, AParameterThatMayNotMoveLeavesTheOthersLeftOut) {
 
 // Counts evaluations, where residuals and derivatives are evaluated by different callables.
 struct Asked {
-  int rows = 0;  // evaluated residuals
+  int rows = 0;                       // evaluated residuals
   std::map<size_t, int> beside = {};  // evaluations for derivatives, by row
 };
 

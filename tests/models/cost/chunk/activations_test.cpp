@@ -159,7 +159,7 @@ TEST(Activations, ModulesDropTheirTensors) {
   EXPECT_NEAR(dropped(Recompute::of(moe_act)), 8 * 2048, 1e-6);  // eight experts a token
   EXPECT_NEAR(dropped(Recompute::of(shared_experts)), 3 * 2048, 1e-6);
   EXPECT_NEAR(dropped(Recompute::of(mlp_act)), 2048, 1e-6);  // of the shared expert
-  EXPECT_NEAR(dropped(Recompute::of(mlp)), 0, 1e-6);  // dense layers only
+  EXPECT_NEAR(dropped(Recompute::of(mlp)), 0, 1e-6);         // dense layers only
   EXPECT_NEAR(dropped(Recompute::of(mlp), Block::layer), 3 * 18432, 1e-6);
   // This drops queries and keys of 128 heads of 192, values of 128, and the normalised latents.
   EXPECT_NEAR(dropped(Recompute::of(mla_up_proj)), 128 * (2 * 192 + 128) + 1536 + 512, 1e-6);

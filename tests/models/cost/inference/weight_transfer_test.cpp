@@ -229,7 +229,7 @@ TEST(WeightTransfer, OfAdaptersNothingElseIsSent) {
   EXPECT_EQ(sent.model_bytes, 2 * 4 * 8 * (4 * 2 * h + 2 * (h + 4 * h)));
   EXPECT_NEAR(sent.sent_bytes / sent.model_bytes, whole / engine_weight_bytes(drawn.job), 1e-9);
   for (const CollectiveEdge& edge : weight_flows(drawn.job, drawn.rollout, machine).edges) {
-    if (edge.source >= 16) continue;  // engines pass it on
+    if (edge.source >= 16) continue;                                 // engines pass it on
     EXPECT_EQ(coordinates_of(drawn.job.layout, edge.source).pp, 1);  // layers 12 to 15
   }
   // Without adapters all trained weights are sent: a quarter of the layers, embedding and head.

@@ -196,7 +196,7 @@ TEST(Memory, ReleasedGradientsReplaceActivations) {
     return at.gradients + at.activations + transient;
   };
   ASSERT_GT(gradients, 7e9 + transient);
-  EXPECT_EQ(counted(7e9), gradients);  // after the last layer
+  EXPECT_EQ(counted(7e9), gradients);                            // after the last layer
   EXPECT_EQ(counted(2 * gradients), 2 * gradients + transient);  // at the loss
   job.batch.global = 2;  // the second micro-batch adds to them
   EXPECT_EQ(counted(7e9), gradients + 7e9 + transient);

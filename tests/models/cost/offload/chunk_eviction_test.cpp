@@ -35,8 +35,8 @@ Sums sums_of(const std::vector<ChunkMoves>& moves) {
   return sums;
 }
 
-// Each chunk is fetched once. Those that do not fit when the passes turn are evicted once more, and
-// fetched twice.
+// Each chunk is fetched once. Chunks that do not fit when the passes turn are evicted once more,
+// and fetched twice.
 TEST(ChunkEviction, OfPassesThereAndBackIsWhatHasNoRoomAtTheTurn) {
   for (int layers = 2; layers <= 12; ++layers) {
     for (int room = 2; room <= 14; ++room) {

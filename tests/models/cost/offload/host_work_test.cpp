@@ -45,7 +45,7 @@ TEST(HostWork, AStepIsBoundByCoresOrByMemory) {
   offload.cores = 2;
   job.offload = std::make_shared<const Offload>(offload);
   EXPECT_NEAR(update_work(job, 1e9).seconds, 1 / 20.0, 1e-12);  // 2 cores
-  offload.cores = 0;  // 16 of the node's per GPU
+  offload.cores = 0;                                            // 16 of the node's per GPU
   job.offload = std::make_shared<const Offload>(offload);
   EXPECT_NEAR(update_work(job, 1e9).seconds, 1 / 50.0, 1e-12);
 }

@@ -34,7 +34,7 @@ TEST(HostLaunch, WhatIsLaunchedAlreadyCostsTheHostNothing) {
   EXPECT_EQ(host_wait_s({}, 0.5), 0);
 }
 
-// A kernel with a launch of 1 s, and a concurrent collective with a launch of 3 s.
+// A kernel has a launch of 1 s, and a concurrent collective has one of 3 s.
 double pass_s(double kernel_s, double collective_s, double run_ahead) {
   const std::vector<Launched> kernels = {{1, kernel_s}};
   const double exposed_s = std::max(0.0, collective_s - kernel_s);

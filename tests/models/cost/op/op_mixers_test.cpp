@@ -157,7 +157,7 @@ TEST(OpMixers, ChosenKeysAreReadAsLatentVectors) {
   const std::vector<Op> ops = block_ops(job, Block::layer, Pass::forward);
   EXPECT_DOUBLE_EQ(op_named(ops, "attention").flops, 2 * 128 * tokens * seen * (576 + 512));
   EXPECT_DOUBLE_EQ(op_named(ops, "indexer scores").flops, 2 * 64 * 128 * tokens * tokens / 2);
-  // A sequence of at most 2,048 tokens attends to all keys.
+  // A sequence of at most 2,048 tokens reads all keys.
   job.batch.sequence = 2048;
   const Job dense = test_job(deepseek_v3(), {}, job.batch);
   EXPECT_EQ(op_named(block_ops(job, Block::layer, Pass::forward), "attention").flops,

@@ -79,7 +79,7 @@ TEST(OpStreams, OneStreamHasTwoProductsAndOneNorm) {
   EXPECT_EQ(products, 3);  // including the modulation's
 }
 
-// With one row per sequence, reading the matrix bounds the time.
+// With one row per sequence the time is that of reading the matrix.
 TEST(OpStreams, ModulationIsAMatrixOverOneRowASequence) {
   const Job job = test_job(diffusion_model("DS"), {}, kOneImage);
   const Op two = op_named(block_ops(job, Block::double_stream, Pass::forward), "modulation");

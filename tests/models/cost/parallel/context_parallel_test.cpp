@@ -150,7 +150,7 @@ TEST(ContextParallel, FramesAndPlacesAreAttendedInTurn) {
 }
 
 // Attention within frames in half of the layers and across frames in the other half launches as
-// many kernels as whole attention, when recomputed too.
+// many kernels as whole attention, when it is recomputed, too.
 TEST(ContextParallel, FramesTakeAsManyKernelsAsAWholeSequence) {
   Job job = video_job(ContextForm::ulysses, 8);
   job.model.attention = AttentionKernel::unfused;

@@ -16,7 +16,7 @@
 namespace windtunnel {
 namespace {
 
-// A model of four layers of Mixtral's shape, with 16 experts on two nodes.
+// The model has four layers of Mixtral's shape, with 16 experts on two nodes.
 Job expert_job(double nic_Bps = 50e9) {
   TransformerSpec model = llama3_8b();
   model.layers = 4;

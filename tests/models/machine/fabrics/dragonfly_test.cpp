@@ -151,7 +151,7 @@ TEST(Dragonfly, AFailedBundleIsReplacedByEveryThirdGroup) {
   EXPECT_EQ(links->paths(6, 0), 1);  // only one direction failed
   expect_well_formed(*links, 24);
 
-  // Nodes on the same router prefer detours over different groups.
+  // Nodes on the same router use detours over different groups.
   EXPECT_NE(names_of_route(*links, 0, 6), names_of_route(*links, 2, 6));
 }
 

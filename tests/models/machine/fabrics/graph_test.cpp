@@ -64,7 +64,7 @@ TEST(GraphFabric, RoutesByHand) {
   }
 }
 
-// In a ring without switches the nodes forward bytes.
+// In a ring without switches the nodes pass bytes on.
 TEST(GraphFabric, NodesWithoutSwitches) {
   Cluster cluster = cluster_of(Topology::graph, 5);
   for (int i = 0; i < 5; ++i) cluster.fabric.edges.push_back({node(i), node((i + 1) % 5), 10});

@@ -229,8 +229,8 @@ double capacity_of(const LinkTable& links, const std::vector<std::string>& start
   return capacity;
 }
 
-// A subset of the members, such as those of some nodes or of a rail, and the bandwidth from it to
-// the others.
+// Holds a subset of the members, such as those of some nodes or of a rail, and the bandwidth from
+// it to the others.
 struct Cut {
   std::vector<bool> inside;
   double capacity_Bps = 0;

@@ -216,7 +216,7 @@ TEST(CollectiveAlgorithms, TheUsualOneAlwaysApplies) {
   }
 }
 
-// --- all-to-alls of unequal sizes ---------------------------------------------------------------
+// --- uneven all-to-alls -------------------------------------------------------------------------
 
 TEST(AllToAllV, EqualSizesAreAnAllToAll) {
   const Cluster cluster = make_cluster(4);

@@ -72,9 +72,9 @@ TEST(FabricLoad, ByHandInARailFabric) {
   // Nodes 8 and 9 have edges to 4 and 0 in the first tree, and to 7 and 1 in the second.
   EXPECT_DOUBLE_EQ(load.tree, 4 * 0.5 * small_s);
   EXPECT_DOUBLE_EQ(load.pairs, 2 * 8 / 10.0 * small_s);
-  // Of four nodes in excess, 0 and 2 hand over to 1 and 3 within the pod. Then eight nodes, 1, 3
-  // and 4 to 9, exchange at distance 1 (4 with 5, 6 with 7, 8 with 9), 2 (1 with 4, 3 with 5, 6
-  // with 8, 7 with 9) and 4.
+  // There are four nodes in excess; 0 and 2 hand over to 1 and 3 within the pod. Then eight nodes,
+  // 1, 3 and 4 to 9, exchange at distance 1 (4 with 5, 6 with 7, 8 with 9), 2 (1 with 4, 3 with 5,
+  // 6 with 8, 7 with 9) and 4.
   const double large_s = small_s / 2;
   const double steps[] = {0, 2 * small_s, 2 * small_s};
   EXPECT_DOUBLE_EQ(load.doubling, steps[0] + steps[1] + std::max(steps[2], 4 * large_s));

@@ -72,7 +72,7 @@ TEST(GroupShape, ConcurrentGroupsAreRoundedUp) {
   };
   EXPECT_EQ(shared(8, strided(4, 8)).concurrent_per_nic, 1);
   EXPECT_EQ(shared(4, strided(4, 8)).concurrent_per_nic, 2);
-  EXPECT_EQ(shared(3, strided(4, 8)).concurrent_per_nic, 3);  // 3 + 3 + 2 GPUs per NIC
+  EXPECT_EQ(shared(3, strided(4, 8)).concurrent_per_nic, 3);   // 3 + 3 + 2 GPUs per NIC
   EXPECT_EQ(shared(2, strided(16, 2)).concurrent_per_nic, 2);  // a group's two among four
   EXPECT_EQ(shared(4, strided(32, 1)).concurrent_per_nic, 1);  // no other group
   EXPECT_EQ(shared(8, strided(4, 8)).concurrent_per_node, 8);

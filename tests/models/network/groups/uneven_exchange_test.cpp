@@ -10,7 +10,7 @@
 namespace windtunnel {
 namespace {
 
-// A cluster of nodes with four GPUs each.
+// Returns a cluster of nodes with four GPUs each.
 Cluster cluster_of(int nodes) {
   Cluster cluster;
   cluster.nodes = nodes;

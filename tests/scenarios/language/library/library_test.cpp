@@ -296,20 +296,20 @@ TEST(Library, ModelsHaveThePublishedSize) {
       {"glm-130b", 130, 1.5},            // rounded by the paper
       {"bert-base", 0.110106428, 1e-9},  // Hugging Face's BertForPreTraining
       {"bert-large", 0.336226108, 1e-9},
-      {"nemotron-8b", 8, 0.6},  // rounded in its name
-      {"nemotron4-15b", 15.7, 0.1},  // embeddings 3.2, the rest 12.5
-      {"nemotron-22b", 22, 0.8},  // rounded in its name
-      {"nemotron-340b", 341.0, 0.1},  // embeddings 9.4, the rest 331.6
+      {"nemotron-8b", 8, 0.6},           // rounded in its name
+      {"nemotron4-15b", 15.7, 0.1},      // embeddings 3.2, the rest 12.5
+      {"nemotron-22b", 22, 0.8},         // rounded in its name
+      {"nemotron-340b", 341.0, 0.1},     // embeddings 9.4, the rest 331.6
       {"qwen3-30b-a3b", 30.532, 0.001},  // without the norms of queries and keys
       {"qwen3-235b-a22b", 235.094, 0.001},
       {"gpt-oss-120b", 116.83, 0.06},  // without the biases of experts
       {"deepseek-v3", 671, 0.5},
       {"kimi-k2", 1040, 15},
       {"mixtral-8x22b", 140.6, 0.2},
-      {"grok-1", 316.5, 0.05},  // 314 in its name; embedding and head here 0.8 each
-      {"llama4-scout", 109, 1.5},  // rounded in its name
+      {"grok-1", 316.5, 0.05},      // 314 in its name; embedding and head here 0.8 each
+      {"llama4-scout", 109, 1.5},   // rounded in its name
       {"llama4-maverick", 400, 3},  // rounded in its name
-      {"palm-540b", 552.6, 0.3},  // 540.35, plus K and V for each tp rank
+      {"palm-540b", 552.6, 0.3},    // 540.35, plus K and V for each tp rank
   };
   for (const Row& row : rows) {
     EXPECT_NEAR(find_model(row.name).parameters() / 1e9, row.billions, row.tolerance) << row.name;

@@ -42,7 +42,7 @@ const std::string kExperts =
 using Print = std::string (*)(const MadeRun&);
 
 struct Fault {
-  std::string cause;  // of causes.yaml, that is looked for
+  std::string cause;  // the cause in causes.yaml that must be found
   const std::string& job;
   Print print;
   std::function<MadeRun(const std::string& job)> run;
@@ -52,7 +52,7 @@ std::function<MadeRun(const std::string&)> with(const Overrides& set) {
   return [set](const std::string& job) { return made_run(simulated_job(job, set), kSteps); };
 }
 
-// Some way into the run.
+// Returns a run whose fault begins at the given step.
 std::function<MadeRun(const std::string&)> from_step(int step, const Overrides& set) {
   return [=](const std::string& job) {
     MadeRun run = made_run(simulated_job(job, set), kSteps);
@@ -62,7 +62,7 @@ std::function<MadeRun(const std::string&)> from_step(int step, const Overrides& 
   };
 }
 
-// GPUs grow warm: the cap under which they would run as fast falls.
+// GPUs get warmer during the run, which is modelled as a falling power cap.
 MadeRun warming(const std::string& job) {
   MadeRun run = made_run(simulated_job(job, {}), kSteps);
   std::vector<double> ends = {run.step_s.front()};
@@ -90,7 +90,7 @@ MadeRun saving(const std::string& job) {
   return run;
 }
 
-// Each step is a draw of the machine's jitter by itself.
+// Each step has a draw of its own of the machine's jitter.
 MadeRun hiccups(const std::string& job) {
   MadeRun run = made_run(simulated_job(job, {}), kSteps);
   for (int i = 0; i < kSteps; ++i) {
@@ -129,7 +129,7 @@ Diagnosis diagnosed(const std::string& log, const std::string& job) {
   return diagnose(parse_training_log(log, "run.log"), &text);
 }
 
-// Whether the step or the memory of the job is another with the cause at one end of its strength.
+// Returns whether the cause, at one end of its strength, changes the step or the memory of the job.
 bool changes(const Cause& cause, const std::string& job, bool weakest) {
   Overrides set = cause.set;
   const double x = cause.strength ? (weakest ? cause.strength->from : cause.strength->to) : 0;
@@ -166,7 +166,7 @@ std::string ranking_text(const Diagnosis& diagnosis) {
   return text;
 }
 
-// Every run is off by an error of the models of its own, as those of real runs are.
+// Every run is off by a model error of its own, as real runs are.
 TEST(Diagnose, FindsWhatIsWrong) {
   int first = 0;
   unsigned seed = 0;
@@ -189,8 +189,8 @@ TEST(Diagnose, FindsWhatIsWrong) {
   EXPECT_GE(first * 12, std::ssize(faults()) * 10);
 }
 
-// The errors of twenty runs lie where twentieths of such errors do: one run is slower than the 90 %
-// interval, and is called so, and one is faster, for which no cause is named.
+// The errors of twenty runs are the quantiles of the model's error law. One run is slower than the
+// 90 % interval and is reported as slow; one is faster, for which no cause is named.
 TEST(Diagnose, NamesNoCauseOfHealthyRuns) {
   struct Job {
     const std::string& text;
@@ -202,7 +202,7 @@ TEST(Diagnose, NamesNoCauseOfHealthyRuns) {
     const MeasuredPlace place(record.iteration.error, record.iteration.host_spread);
     int named = 0;
     for (int i = 0; i < 20; ++i) {
-      double off = 0.2;  // of which the law is below (i + 1/2) / 20
+      double off = 0.2;  // the error whose law is (i + 1/2) / 20
       while (place.below(off) < (i + 0.5) / 20) off *= 1.002;
       MadeRun run = made_run(record, kSteps);
       add_noise(run, off, 0.01, 100U + static_cast<unsigned>(i));
@@ -216,7 +216,7 @@ TEST(Diagnose, NamesNoCauseOfHealthyRuns) {
   }
 }
 
-// An optimizer that takes as long as the rest of the step: no cause of the library makes it.
+// The optimizer takes as long as the rest of the step, which no cause in the library explains.
 TEST(Diagnose, SaysWhereNoCauseExplains) {
   MadeRun run = made_run(simulated_job(kReplicas, {}), kSteps);
   const double added_s = run.step_s.front();
@@ -230,13 +230,13 @@ TEST(Diagnose, SaysWhereNoCauseExplains) {
   double sum = found.something_else;
   for (const ExplainingCause& each : found.causes) sum += each.chance;
   EXPECT_NEAR(sum, 1, 1e-9);
-  // What a cause does explain is not taken for something else.
+  // A run that a cause does explain gets that cause.
   MadeRun cap = made_run(simulated_job(kReplicas, {{"cluster.power.cap_watts", "170"}}), kSteps);
   add_noise(cap, 1, 0.01, 12);
   EXPECT_LT(diagnosed(megatron_log(cap), kReplicas).something_else, 0.2);
 }
 
-// Each cause on a job that has what its keys change, at both ends of its strength.
+// Each cause is tested at both ends of its strength on a job that its keys apply to.
 TEST(Diagnose, EachCauseChangesSomeJob) {
   const std::string overlapped =
       "name: low\nmodel: llama3-8b\ncluster: {nodes: 1, node: dgx-h100}\n"
@@ -258,7 +258,7 @@ TEST(Diagnose, EachCauseChangesSomeJob) {
   }
 }
 
-// One line of the first iteration gives no verdict; of a later one it does.
+// A log of one line gives no verdict for the first iteration, but for a later one.
 TEST(Diagnose, RefusesTheFirstStepAlone) {
   const auto shape = [](int iteration) {
     return shape_of(parse_training_log(fmt::format("iteration {}/ 90 | elapsed time per iteration "
@@ -281,7 +281,7 @@ TEST(Diagnose, SaysWhatIsMeasuredWithoutAJob) {
   EXPECT_NEAR(found.shape.median_s, 2.5, 0.02);
   EXPECT_EQ(found.shape.left_out, 4);
   EXPECT_TRUE(found.causes.empty());
-  // A rate is of a job.
+  // A token rate without a job to compare with is refused.
   run.reserved_bytes = 1e9;
   run.tokens_per_gpu = 4096;
   EXPECT_THROW(diagnose(parse_training_log(torchtitan_log(run), "run.log"), nullptr), Error);

@@ -12,13 +12,14 @@
 namespace windtunnel {
 namespace {
 
-constexpr double kFirstTakes = 8;  // times as long
+constexpr double kFirstTakes = 8;  // factor on the first step
 
 double printed(const MadeRun& run, std::size_t i) {
   return run.step_s[i] * (i == 0 ? kFirstTakes : 1);
 }
 
-// Seconds of each rank in its passes of one kind, by the names of its tasks ("F0.3", "B0.3").
+// Returns the least and the largest seconds over ranks in passes of one kind, found by the names of
+// the tasks ("F0.3", "B0.3").
 std::pair<double, double> passes(const Record& record, const std::string& kinds) {
   double least = 1e300;
   double most = 0;
@@ -147,7 +148,7 @@ std::string trainer_log(const MadeRun& run) {
   std::string text;
   const std::size_t steps = run.step_s.size();
   double passed_s = 0;
-  double mean_s = 0;  // tqdm's, without what makes the weights sum to 1
+  double mean_s = 0;  // tqdm's moving mean, before it is normalised by the sum of weights
   double mean_steps = 0;
   for (std::size_t i = 0; i < steps; ++i) {
     passed_s += printed(run, i);

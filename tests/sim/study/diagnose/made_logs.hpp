@@ -1,5 +1,5 @@
-// Logs of simulated runs, in the forms that training programs print. What goes wrong in a run is a
-// key of its scenario, simulated as any job; nothing of the code that reads and ranks is used.
+// Simulated runs are printed as logs in the forms of training programs. A fault is a key of the
+// run's scenario. The code that reads and ranks logs is not used here.
 #pragma once
 
 #include <optional>
@@ -12,32 +12,32 @@
 
 namespace windtunnel {
 
-// What a simulated run has in each step, in base units.
+// Quantities of a simulated run, in base units; times are per step.
 struct MadeRun {
   std::vector<double> step_s;
-  double tokens_per_gpu = 0;  // of a step
+  double tokens_per_gpu = 0;  // per step
   double samples = 0;
   double allocated_bytes = 0;
   double reserved_bytes = 0;
-  // Over ranks, least and largest.
+  // Least and largest over ranks.
   std::pair<double, double> forward_s, backward_s;
   double gradients_s = 0, optimizer_s = 0, input_s = 0;
 };
 
 Record simulated_job(const std::string& text, const Overrides& set);
 
-// All `steps` steps are as long as the job's.
+// Returns a run of `steps` steps that all take as long as the job's.
 MadeRun made_run(const Record& record, int steps);
 
-// Every time of the run by the factor `off`, which is the same in the whole run, and each step by
-// a log-normal factor of its own; the same for the same seed.
+// Scales every time of the run by `off`, and each step by a log-normal factor of its own. Equal
+// seeds give equal factors.
 void add_noise(MadeRun& run, double off, double sigma, unsigned seed);
 
-// The first step takes long, as kernels are loaded and communicators made.
+// In all logs the first step takes long, as kernels are loaded and communicators are created.
 std::string megatron_log(const MadeRun& run);    // with timers and memory
-std::string torchtitan_log(const MadeRun& run);  // in colours, with ranks before each line
+std::string torchtitan_log(const MadeRun& run);  // in colours, with ranks in front of each line
 std::string nemo_log(const MadeRun& run);
 std::string deepspeed_log(const MadeRun& run);
-std::string trainer_log(const MadeRun& run);  // tqdm's bar: its mean, rounded as it does, one line
+std::string trainer_log(const MadeRun& run);  // a line with tqdm's bar and its rounded mean
 
 }  // namespace windtunnel

@@ -1,5 +1,5 @@
-// What a collective takes over sizes: the law's time, an interval around it that says what it rests
-// on, and what runs.
+// A curve states what a collective takes over sizes: the law's time, an interval with its basis,
+// and the algorithm that runs.
 #include "sim/study/expect/expect.hpp"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ TEST(Expect, IsTheLawWithItsNoise) {
   EXPECT_NE(curve.noise.source, "");
 }
 
-// nccl-tests' factor: 2 (n - 1) / n of an all-reduce.
+// nccl-tests' factor for an all-reduce is 2 (n - 1) / n.
 TEST(Expect, BusBandwidthIsThatOfNcclTests) {
   ExpectedCurve curve;
   curve.kind = CollectiveKind::all_reduce;
@@ -81,7 +81,7 @@ TEST(Expect, WithoutNvlsNothingReducesInTheSwitch) {
   EXPECT_GT(without.sizes.back().seconds, with.sizes.back().seconds);
 }
 
-// Where NCCL does not run no law was judged: the constants' own intervals.
+// Without NCCL no law was validated, so the interval comes from the constants.
 TEST(Expect, WithoutALawItRestsOnConstants) {
   const ExpectedCurve curve = expect_collective(request_of("tpu-v4", 4, "tpu-spec"));
   EXPECT_NE(curve.why_no_law, "");

@@ -1,5 +1,5 @@
-// A log beside the expected curve: logs made by one fault each with the noise that the intervals
-// state, and healthy ones, of which none is named.
+// Logs are compared with the expected curve. Each is made with one fault and the noise that the
+// intervals state; healthy logs get no fault, and no cause may be named.
 #include "sim/study/expect/log_causes.hpp"
 
 #include <fmt/format.h>
@@ -38,8 +38,9 @@ const CollectiveCause& cause_named(const std::string& name) {
   throw Error("no cause " + name);
 }
 
-// A curve measured once. All sizes are off together, neighbours more so, each a little by itself:
-// drawn as an autoregressive series over the powers of two, and so without the code that judges.
+// Returns a curve as one measurement gives it. All sizes are off together, neighbouring sizes in a
+// similar way, and each a little on its own. The noise is an autoregressive series over the powers
+// of two, independent of the code that judges.
 std::vector<MeasuredSize> measured(const ExpectedCurve& curve, std::uint64_t seed,
                                    double share = 1) {
   RandomStream random(seed, RandomPurpose::test, 0);
@@ -85,8 +86,8 @@ struct Fault {
 
 class FaultyLog : public testing::TestWithParam<Fault> {};
 
-// The first of all tried, or one of the two behind it that are as likely, where another one gives
-// nearly the same curve.
+// The fault must be ranked first or, if another one gives nearly the same curve, be one of the next
+// two and as likely.
 TEST_P(FaultyLog, IsExplainedByItsFault) {
   const Fault& fault = GetParam();
   const ExpectRequest request = request_of("dgx-h100", fault.nodes);
@@ -118,8 +119,8 @@ INSTANTIATE_TEST_SUITE_P(All, FaultyLog,
                                          Fault{"SimpleForced", "simple-forced", 1, 8}),
                          [](const auto& at) { return std::string(at.param.name); });
 
-// An eighth of the bandwidth is inside of what such machines differ by: that may be said, but not
-// as the cause.
+// Losing an eighth of the bandwidth is within the spread of such machines: it may be listed, but
+// not named as the cause.
 TEST(LogCauses, OneOfEightNicsCannotBeTold) {
   const ExpectRequest request = request_of("dgx-h100", 2);
   const auto faulty = with_cause(request, cause_named("nics-missing"), 7. / 8);
@@ -135,14 +136,14 @@ TEST(LogCauses, StatesWhatMendingGives) {
   ASSERT_NE(reading.explained_by(), nullptr);
   EXPECT_EQ(reading.explained_by()->cause->name, "nics-missing");
   EXPECT_NEAR(reading.explained_by()->strength, 2. / 8, 1e-12);
-  // Four times the bandwidth, and latency as it was.
+  // Repaired, the machine would have four times the bandwidth and the same latency.
   EXPECT_GT(reading.explained_by()->mended, 2);
   EXPECT_LT(reading.explained_by()->mended, 4);
   EXPECT_LT(reading.explained_by()->rms_log, 1e-9);
 }
 
-// Thirty times slower than health the likelihoods themselves are beyond any number: causes must not
-// tie there. A cause that takes large messages down does better than one that leaves them alone.
+// At thirty times the healthy time likelihoods underflow, and causes would tie. A cause that slows
+// large messages must rank above one that does not.
 TEST(LogCauses, CausesOfAVerySlowLogAreTold) {
   const ExpectRequest request = request_of("dgx-h100", 2);
   std::vector<MeasuredSize> log = measured(expect_collective(request), 1, 0);

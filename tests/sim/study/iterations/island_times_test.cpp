@@ -40,7 +40,7 @@ TEST(IslandTimes, IslandsStandOnTheirNodesAndExchangeAsTheLevelsSay) {
   EXPECT_EQ(table.levels[0].missing, 2);
 }
 
-// Two regions of two islands.
+// The job has two regions of two islands.
 TEST(IslandTimes, RegionsAreGroupsOfIslands) {
   Job job = job_of_islands(4);
   job.layout.sync_groups = {2, 2};
@@ -58,7 +58,7 @@ TEST(IslandTimes, IslandsThatShareNodesCountAsOne) {
   job.layout.sync_groups = {16};
   job.sync = {{.every_steps = 20}};
   EXPECT_EQ(island_table(job, prepare_iteration(job), {{}}).count, 4);
-  // A node that fails takes four islands with it: the others wait for all of them, or for none.
+  // A failed node takes four islands with it: the others wait for all of these, or for none.
   for (const auto& [left_out, nodes] : {std::pair{3, 0}, {4, 1}, {11, 2}, {15, 3}}) {
     const auto table = island_table(job, prepare_iteration(job), {{.left_out = left_out}});
     EXPECT_EQ(table.levels.at(0).missing, nodes) << left_out;
@@ -66,12 +66,12 @@ TEST(IslandTimes, IslandsThatShareNodesCountAsOne) {
   job.layout.sync_groups = {4, 4};
   job.sync.push_back({.every_steps = 100});
   const IslandTable regions = island_table(job, prepare_iteration(job), {{}, {}});
-  EXPECT_EQ(regions.levels.size(), 1);  // inside a node none is waited for
+  EXPECT_EQ(regions.levels.size(), 1);  // a level inside a node never waits
   Job apart = small_job(4, 1, 1);
   EXPECT_FALSE(island_table(apart, prepare_iteration(apart), {}).has_islands());
 }
 
-// An island reads what a GPU must save, over its NIC: as much again as the weights alone are of it.
+// An island streams a GPU's saved state over its NIC, or only the weights, which are a share of it.
 TEST(IslandTimes, StreamsTheStateOverTheNic) {
   Job job = job_of_islands(2);
   const PreparedIteration prepared = prepare_iteration(job);
@@ -113,8 +113,8 @@ std::string scenario(const std::string& every, const std::string& wait_for,
          "campaign: {length: 10 d, replicas: 20}\n";
 }
 
-// Islands that exchange rarely wait less for each other than a single job does, which stops with
-// each failure; and less still if exchanges continue without the lost island.
+// Islands that exchange rarely wait less for each other than a single job, which stops with each
+// failure. They wait even less if exchanges continue without the lost island.
 TEST(IslandTimes, CampaignOfIslandsLosesLess) {
   const auto report = [](const std::string& text) {
     return *simulate(parse_case(text, "a.yaml")).campaign;

@@ -55,8 +55,9 @@ Job coded_job(int tp, int pp, int dp) {
 
 TEST(IterationTable, ASnapshotCostsWhatItsBytesTakeOnEveryLink) {
   Job job = coded_job(4, 1, 4);
-  job.layout.sharding = Sharding::none;  // no gathering of weights beside which it could go on
-  // One core per GPU of 40 GB/s, PCIe 20 GB/s, NIC 25 GB/s; one after the other.
+  job.layout.sharding = Sharding::none;  // no gathering of weights that could hide the copy
+  // Each GPU has one core of 40 GB/s, PCIe of 20 GB/s and a NIC of 25 GB/s, used one after the
+  // other.
   const auto expected_s = [&](double share) {
     const double bytes = share * state_bytes(job);
     const double nic_Bps = job.cluster.node.nic_Bps.value * job.cluster.node.nics / 4;
@@ -116,8 +117,9 @@ TEST(IterationTable, ALazySnapshotThatFitsIntoTheIterationIsFree) {
 }
 
 TEST(IterationTable, ParityCompetesWithTheReductionOfGradients) {
-  // A lazy copy; the parity behind it runs beside backward and reduction. Over a NIC that the
-  // reduction saturates its bytes push the end back, over a fast one they do not.
+  // The copy is lazy, and its parity is sent during the backward pass and the reduction. If the
+  // reduction saturates the NIC, the parity's bytes delay the end of the step; over a fast NIC they
+  // do not.
   Job job = coded_job(4, 1, 4);
   job.snapshots[0].mode = SnapshotMode::lazy;
   job.communication.overlap = GradientOverlap::none;
@@ -131,8 +133,8 @@ TEST(IterationTable, ParityCompetesWithTheReductionOfGradients) {
   const double slow_s = stall_s(0.2e9);
   const double wire_s = state_bytes(job) / 0.2e9;
   EXPECT_LT(fast_s, 0.01 * state_bytes(job) / 200e9 + 1e-5);
-  // Sent while the step computes or beside the reduction: all of it at most, less what the
-  // computation hides.
+  // Parity is sent while the step computes or reduces, so that it adds at most its own time, less
+  // the part that computation hides.
   const double hidden_s = measured(job).table.iteration_s[0];
   EXPECT_LE(slow_s, wire_s * 1.001);
   EXPECT_GT(slow_s, 0.5 * std::min(wire_s, hidden_s));
@@ -177,8 +179,8 @@ TEST(IterationTable, FoldedAndUnfoldedSnapshotsTakeEquallyLong) {
   }
 }
 
-// Groups of four on stages of six nodes are each another case; on an idle network bytes over each
-// member's own NIC take as long.
+// Groups of four on stages of six nodes are unlike; on an idle network the bytes over each member's
+// own NIC take equally long.
 TEST(IterationTable, GroupsAcrossStagesTakeTheirNicsTimeToo) {
   Job job = coded_job(2, 2, 12);
   const Measured own_nics = measured(job);
@@ -213,7 +215,7 @@ TEST(IterationTable, ASlowNodeHoldsAllBack) {
   EXPECT_LE(table.slow_iteration_s[1], 2.0001 * table.iteration_s[0]);
 }
 
-// One more slow node changes nothing where a slower one holds all back already.
+// One more slow node changes nothing if a slower one already holds up all others.
 TEST(IterationTable, ASlowNodeIsOneThatWasNot) {
   Job job = small_job(4, 1, 4);
   job.failures = {{.name = "slow", .kind = FailureKind::slow_node, .slowdown = 2}};
@@ -227,8 +229,7 @@ TEST(IterationTable, ASlowNodeIsOneThatWasNot) {
   EXPECT_NEAR(table.slow_iteration_s[0], expected_s, 1e-9 * expected_s);
 }
 
-// Two of the six sizes below are simulated; the closed form gives the others as exactly as the gap
-// says.
+// Two of the six sizes below are simulated; the closed form gives the others within the stated gap.
 TEST(IterationTable, SizesThatAreNotSimulatedAreAsFarOffAsTheGapSays) {
   Job job = small_job(4, 1, 24);
   job.recovery.when_no_spare = WhenNoSpare::shrink;
@@ -241,7 +242,7 @@ TEST(IterationTable, SizesThatAreNotSimulatedAreAsFarOffAsTheGapSays) {
   EXPECT_LT(table.shrunk_gap, 0.2);
 }
 
-// Each on a place of its own, as long as there is one.
+// Each slow node or NIC keeps a place of its own, as long as there is one.
 TEST(IterationTable, SlowNodesAndNicsStayInAShrunkJob) {
   Job job = small_job(4, 1, 4);
   job.recovery.when_no_spare = WhenNoSpare::shrink;
@@ -268,7 +269,7 @@ TEST(IterationTable, AJobOfOneReplicaCannotShrink) {
   EXPECT_TRUE(measured(job).table.shrunk_iteration_s.empty());
 }
 
-// A replica of two nodes each: eight nodes out are four replicas, however they were hit.
+// Each replica has two nodes: eight lost nodes cost four replicas, however they are spread.
 TEST(IterationTable, AnyNumberOfNodesMayBeOut) {
   Job job = small_job(4, 2, 8);
   job.recovery.when_no_spare = WhenNoSpare::shrink;
@@ -278,7 +279,7 @@ TEST(IterationTable, AnyNumberOfNodesMayBeOut) {
     const int replicas = 8 - (out + 1) / 2;
     EXPECT_EQ(table.shrunk_progress[out - 1], replicas / 8.0) << out;
     const double exact_s = measured(small_job(4, 2, replicas)).table.iteration_s[0];
-    // The first, the second and the fourth size and the last are simulated.
+    // The first, second, fourth and last size are simulated.
     const bool simulated = replicas == 7 || replicas == 6 || replicas == 4 || replicas == 1;
     const double bound = simulated ? 1e-9 : table.shrunk_gap;
     EXPECT_NEAR(table.shrunk_iteration_s[out - 1] / exact_s, 1, bound) << out;
@@ -287,7 +288,7 @@ TEST(IterationTable, AnyNumberOfNodesMayBeOut) {
   EXPECT_LT(table.shrunk_gap, 0.3);
 }
 
-// Cables that are laid for all nodes stay, and with them the names of links.
+// Cables laid for the whole cluster stay, and so do the names of links.
 TEST(IterationTable, AFabricOfSoManyNodesStaysWhole) {
   Job job = small_job(4, 1, 4);
   job.recovery.when_no_spare = WhenNoSpare::shrink;
@@ -306,13 +307,14 @@ TEST(IterationTable, AFabricOfSoManyNodesStaysWhole) {
 }
 
 TEST(IterationTable, ReroutedWorkFillsIdleTimeFirst) {
-  // Four stages on a node of 4 GPUs each, four replicas: 4 + 1/3 of a replica's work for the rest.
+  // Each of 16 nodes has one GPU: four stages in four replicas. Without one rank the three others
+  // of its stage take over its work, 4 + 4/3 micro-batches each.
   Job job = small_job(1, 4, 4);
   job.cluster = small_cluster(16, 1);
   job.recovery.when_no_spare = WhenNoSpare::reroute;
   job.batch.global = 4 * 4;  // p = m = 4: idle 3/7 of the step
   IterationTable table = measured(job).table;
-  ASSERT_EQ(table.shrunk_iteration_s.size(), 12u);  // of each stage one is left
+  ASSERT_EQ(table.shrunk_iteration_s.size(), 12u);  // one rank of each stage is left
   for (const double progress : table.shrunk_progress) EXPECT_EQ(progress, 1);
   EXPECT_NEAR(table.shrunk_iteration_s[0], table.iteration_s[0], 0.03 * table.iteration_s[0]);
   // With one stage and no idle time a step takes a third more.
@@ -350,7 +352,7 @@ TEST(IterationTable, AnOverheadBecomesTheShortestIntervalThatKeepsIt) {
   const auto n = static_cast<double>(cadence().every_iterations);
   EXPECT_LE(made.stall_s(), 0.05 * n * plain_s * (1 + 1e-9));
   EXPECT_GT(made.stall_s(), 0.05 * (n - 1) * plain_s);
-  tier.every_overhead = 1e6;  // only the copy limits it
+  tier.every_overhead = 1e6;  // so that only the copy's time limits it
   const double beside_s = made.table.tiers[0].complete_s - made.stall_s();
   EXPECT_EQ(cadence().every_iterations, static_cast<int>(std::ceil(beside_s / plain_s)));
   EXPECT_EQ(cadence().turns, 1) << "none is skipped";
@@ -373,8 +375,8 @@ TEST(TierReports, SayWhatATierCostsAndCovers) {
   EXPECT_DOUBLE_EQ(reports[0].every_s, 10 * made.table.iteration_s[0] + made.stall_s());
   EXPECT_DOUBLE_EQ(reports[0].overhead, reports[0].stall_s / reports[0].every_s);
   EXPECT_GT(reports[0].rebuild_s, reports[0].restore_s);
-  // One of four nodes may be lost, but no other until the job has restarted and saved again: there
-  // are 0.28 losses in seven days, and this share is followed by another loss.
+  // One of four nodes may be lost, but no other until the job has restarted and saved again. There
+  // are 0.28 losses in seven days; the share that is followed by another one in that time is fatal.
   const double open_s = job.recovery.detect_s + job.recovery.restart_s + reports[0].restore_s +
                         reports[0].every_s + reports[0].saving_s;
   const double followed = 1 - std::exp(-3 * open_s * 0.01 / 86400);
@@ -383,28 +385,28 @@ TEST(TierReports, SayWhatATierCostsAndCovers) {
   EXPECT_EQ(reports[1].survival_7d, 1);
   EXPECT_EQ(reports[1].wire_bytes, 0);
   EXPECT_NEAR(reports[1].every_s, 60, made.table.iteration_s[0] + reports[1].stall_s);
-  // Batches have one or two nodes; every second batch exceeds what the tier tolerates.
+  // Failures take one or two nodes; every second one exceeds what the tier tolerates.
   Job batches = job;
   batches.failures[0].batch_shares = {0.5, 0.5};
   const double by_batch =
       tier_reports(batches, made.prepared, campaign_inputs(batches, made.table))[0].survival_7d;
   EXPECT_NEAR(by_batch, std::exp(-0.28 * 0.5), 1e-3);
   EXPECT_LT(by_batch, std::exp(-0.28 * 0.5));
-  // Without a keeper a crash takes it.
+  // Without a keeper a crash of the trainer destroys the copy.
   job.failures.push_back(
       {.name = "crash", .kind = FailureKind::process, .rate_per_node_s = 0.01 / 86400});
   job.snapshots[0].keeper_process = false;
   const auto crashed = tier_reports(job, made.prepared, campaign_inputs(job, made.table));
   EXPECT_LT(crashed[0].survival_7d, std::exp(-4 * 0.07));
-  // A bad copy ends no trainer.
+  // A corrupt snapshot ends no trainer.
   job.failures.push_back(
       {.name = "bad", .kind = FailureKind::corrupt_snapshot, .rate_per_node_s = 0.01 / 86400});
   const auto bad = tier_reports(job, made.prepared, campaign_inputs(job, made.table));
   EXPECT_EQ(bad[0].survival_7d, crashed[0].survival_7d);
 }
 
-// Groups of 64 experts' ranks on nodes of 72: with fewer replicas the pipeline stages begin
-// elsewhere in a node, and other groups reach over two nodes.
+// Groups of 64 ranks share experts on nodes of 72 GPUs. With fewer replicas the pipeline stages
+// begin elsewhere in a node, so that other groups span two nodes.
 TEST(IterationTable, SmallerJobsHaveTheirOwnGroupsOfExperts) {
   const Case the_case = parse_case(R"(
 name: experts-over-racks
@@ -419,14 +421,14 @@ campaign: {length: 1 d, replicas: 2}
 )",
                                    "experts.yaml");
   Job job = the_case.job;
-  // The host takes as long as on H100, so that exchanges between nodes are a small part of a step.
+  // Host time per kernel is as on H100, so that exchanges between nodes are a small part of a step.
   job.calibration.host_kernel_s.value = 45e-6;
   const CampaignIterations all = campaign_iterations(job, prepare_iteration(job));
   ASSERT_FALSE(all.table.shrunk_iteration_s.empty());
   EXPECT_NEAR(all.table.shrunk_iteration_s.front() / all.table.iteration_s.front(), 1, 0.1);
 }
 
-// What a choice among many jobs goes by is near what is simulated.
+// The closed form that chooses among many jobs is near the simulation.
 TEST(IterationTable, OtherIterationsInClosedFormAreNear) {
   const Case the_case = load_case(WINDTUNNEL_SOURCE_DIR "/scenarios/spot.yaml");
   const PreparedIteration prepared = prepare_iteration(the_case.job);

@@ -34,7 +34,7 @@ TEST(PoolState, OfNodesThatAreAlikeIsOne) {
   EXPECT_EQ(times.restore_s, restore_s(kHost, saved, job.layout, job.cluster, job.calibration));
 }
 
-// The loss head's stage alone is on the second pool.
+// Only the stage with the loss head is on the second pool.
 TEST(PoolState, OfStagesIsThatOfTheirPool) {
   Job job = pool_job(PoolAxis::pp);
   job.layout.stage_layers = {6, 2};
@@ -47,15 +47,15 @@ TEST(PoolState, OfStagesIsThatOfTheirPool) {
   const PoolState all = state_of_all(job, prepared);
   EXPECT_EQ(snapshot_node_bytes(job, kHost, MemoryTier::host, states[1], all),
             4 * snapshot_host_bytes(kHost, bytes[1], weight_share(job)));
-  // Each reads its own, the old ones over links of half the bandwidth; as the worst of all in every
-  // respect they took longer.
+  // Each pool reads its own state, and the old nodes have links of half the bandwidth. A pool with
+  // the worst of both in every respect would take longer.
   const RestoreTimes times = restore_times(job, kHost, states, all);
   const double as_worst_s = restore_times(job, kHost, {all}, all).restore_s;
   EXPECT_LT(times.restore_s, as_worst_s);
   EXPECT_DOUBLE_EQ(times.restore_s, std::max(bytes[0] / 20e9, bytes[1] / 10e9));
 }
 
-// What uneven ranks save together is what even ones do.
+// Uneven ranks together save as much as even ones.
 TEST(PoolState, OfUnevenSharesAddsUp) {
   Job job = pool_job(PoolAxis::dp);
   job.layout.sharding = Sharding::zero1;
@@ -87,8 +87,8 @@ Job offloaded(PoolAxis axis, MemoryTier Offload::*part, LengthPolicy policy) {
   return job;
 }
 
-// Packs of unequal sequences on every kind of node, with each part that can lie beside the GPU:
-// what a node's host has is what its ranks have, each from the class of GPUs that it is in.
+// Packs of unequal sequences run on all kinds of nodes, with each part that may be offloaded. A
+// node's host holds what its ranks offload, each according to its class of GPUs.
 TEST(PoolState, OffloadOfPacksIsThatOfTheNodesRanks) {
   for (const PoolAxis axis : {PoolAxis::none, PoolAxis::pp, PoolAxis::dp}) {
     for (const LengthPolicy policy :
@@ -117,7 +117,7 @@ TEST(PoolState, OffloadOfPacksIsThatOfTheNodesRanks) {
   }
 }
 
-// Which nodes are fullest differs, as each pool has half of the packs.
+// Different nodes are the fullest ones, as each pool has half of the packs.
 TEST(PoolState, OffloadOnPoolsThatAreAlikeIsThatOfOne) {
   for (MemoryTier Offload::*const part : kOffloaded) {
     Job pools = offloaded(PoolAxis::dp, part, LengthPolicy::hdp);
@@ -136,7 +136,7 @@ TEST(PoolState, OffloadOnPoolsThatAreAlikeIsThatOfOne) {
   }
 }
 
-// From the scenario to the record, as `windtunnel run` does it.
+// Jobs run from scenario to record, as in `windtunnel run`.
 TEST(PoolState, JobsOfPacksWithOffloadAreSimulated) {
   for (const char* machine :
        {"nodes: 2, node: dgx-h100",

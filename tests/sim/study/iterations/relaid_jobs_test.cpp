@@ -40,7 +40,7 @@ std::string scenario(const std::string& model, const std::string& cluster,
          "campaign: {length: 1 d, replicas: 4}\n";
 }
 
-// TP, PP and DP are 2, so a node holds a stage of a replica.
+// TP, PP and DP are 2, so a node holds one stage of one replica.
 const char* const kLlama = "nodes: 4, node: {base: dgx-h100, gpus: 2}";
 Job llama(const std::string& relayout) {
   return parse_case(scenario("llama2-7b", kLlama, "tp: 2, pp: 2, dp: 2, sharding: zero1",
@@ -59,7 +59,7 @@ TEST(RelaidJobs, PublishedCasesCanBeSimulated) {
   }
   const Job bloom =
       parse_case(scenario("bloom-176b", "nodes: 48, node: dgx-a100",
-                          // 70 layers; the ends have the embedding, too.
+                          // 70 layers; the end stages also hold the embedding
                           "tp: 2, pp: 24, dp: 8, sharding: zero1, stages: {first: -1, last: -1}",
                           "global: 512, micro: 1, sequence: 2048", "[{dp: 4}]"),
                  "a.yaml")
@@ -67,7 +67,7 @@ TEST(RelaidJobs, PublishedCasesCanBeSimulated) {
   const std::vector<RelaidJob> half = relaid_jobs(bloom);
   ASSERT_EQ(half.size(), 1);
   EXPECT_EQ(half[0].nodes, 24);
-  // Twice the micro-batches on each pipeline, which fill and drain no longer.
+  // Each pipeline has twice the micro-batches, while fill and drain take no longer.
   const double whole_s = iteration_step_s(bloom, prepare_iteration(bloom));
   EXPECT_GT(half[0].closed_s, 1.5 * whole_s);
   EXPECT_LT(half[0].closed_s, 2.0 * whole_s);
@@ -94,14 +94,14 @@ TEST(RelaidJobs, AnyIsTheFastestOfAsManyNodes) {
     EXPECT_GT(jobs[i].nodes, jobs[i - 1].nodes);
     EXPECT_LT(jobs[i].closed_s, jobs[i - 1].closed_s);
   }
-  // Nothing that is listed beats it.
+  // No stated layout is faster.
   for (const RelayoutSize size : {RelayoutSize{2, 1, 2}, RelayoutSize{2, 2, 1}}) {
     const Job other = relaid(job, size);
     EXPECT_GE(iteration_step_s(other, prepare_iteration(other)), jobs.back().closed_s * (1 - 1e-9));
   }
 }
 
-// Converting reads the whole state and writes it once; a copy that any layout loads needs none.
+// Conversion reads the whole state and writes it once; a copy that any layout can load needs none.
 TEST(RelaidJobs, ConversionReadsAndWritesTheStateOnce) {
   Job job = llama("any");
   const PreparedIteration prepared = prepare_iteration(job);
@@ -115,7 +115,7 @@ TEST(RelaidJobs, ConversionReadsAndWritesTheStateOnce) {
   EXPECT_EQ(convert(), 0);
 }
 
-// Shards over all replicas, of any kind, are over all replicas in every layout.
+// Shards over all replicas, whatever is sharded, span all replicas in every layout.
 TEST(RelaidJobs, ShardsOverAllReplicasStayWhole) {
   for (const char* shards : {"shard_ranks: 8", "weight_ranks: 8", "gradient_ranks: 8",
                              "shard_ranks: 8, weight_ranks: 8, gradient_ranks: 8"}) {
@@ -140,7 +140,7 @@ TEST(RelaidJobs, WhatCannotBeSaysWhy) {
               HasSubstr("not on fewer nodes than the job's 4"));
 }
 
-// Without spares it goes on in the other layout more slowly where it would have waited.
+// Without spares the job continues more slowly in the other layout, where it would otherwise wait.
 TEST(RelaidJobs, CampaignGoesOnInAnotherLayout) {
   const auto report = [](const std::string& relayout, const char* then) {
     Overrides set = {{"recovery.when_no_spare", then}};
@@ -163,7 +163,8 @@ TEST(RelaidJobs, CampaignGoesOnInAnotherLayout) {
   EXPECT_GT(goes_on.goodput.mean, waits.goodput.mean);
 }
 
-// 72 replicas, which are no power of two times the job's, have the same batch on 9 of 12 nodes.
+// 72 replicas, which are not a power of two times the job's number, share the same batch on 9 of 12
+// nodes.
 TEST(RelaidJobs, AnyHasEveryNumberOfReplicasThatDividesTheBatch) {
   const Job job = parse_case(scenario("llama2-7b", "nodes: 12, node: dgx-h100",
                                       "tp: 1, dp: 96, sharding: zero3",
@@ -176,12 +177,12 @@ TEST(RelaidJobs, AnyHasEveryNumberOfReplicasThatDividesTheBatch) {
 }
 
 struct Drawn {
-  std::string text;  // of the campaign, with `recovery` left open
+  std::string text;  // a campaign whose `recovery` is not yet stated
   std::string listed;
 };
 
-// A job of 3 to 12 small nodes whose nodes fail often, for minutes or a day, with storage from too
-// slow to fast.
+// Returns a job of 3 to 12 small nodes that fail often and are out for minutes or a day; storage
+// ranges from too slow to fast.
 Drawn random_campaign(RandomStream& random) {
   const auto one_of = [&](const std::vector<std::string>& all) {
     return all[random.below(all.size())];
@@ -217,9 +218,9 @@ Drawn random_campaign(RandomStream& random) {
 
 class AnyLayout : public testing::TestWithParam<int> {};
 
-// The policy may do what `shrink` and `wait` do, and takes what progresses furthest under the
-// failures that it chooses by: under these it never loses to them. The cost of moving to a list of
-// layouts depends on the list: to such a list it may lose, but only by chance.
+// The policy may do what `shrink` and `wait` do, and chooses what progresses furthest under a set
+// of failures; under these it never loses to them. The cost of moving to a list of layouts depends
+// on the list, so the policy may lose to a stated list, but only by chance.
 TEST_P(AnyLayout, NeverLosesToWhatItMayChoose) {
   for (int i = 0; i < 10; ++i) {
     RandomStream random(4, RandomPurpose::test, 10 * GetParam() + i);

@@ -20,9 +20,9 @@ SmallerStep own_step(int nodes, int dp, double step_s, double progress) {
   return {step_s, {nodes, 1, 1, dp, step_s, progress}};
 }
 
-// Three layouts, each the fastest of its number of nodes. Where copies convert at no cost the job
-// takes each in turn; where that is dear it takes the one of fewest nodes at once, or stays as it
-// is.
+// Each of three layouts is the fastest for its number of nodes. If copies convert at no cost, the
+// job takes each in turn; if conversion is expensive, it changes at once to the layout with the
+// fewest nodes, or not at all.
 TEST(SmallerChoice, ConversionsDecideHowOftenALayoutChanges) {
   const std::vector<SmallerStep> others = {own_step(3, 6, 1.30, 1), own_step(2, 4, 1.32, 1),
                                            own_step(1, 2, 1.34, 1)};
@@ -43,7 +43,7 @@ TEST(SmallerChoice, ConversionsDecideHowOftenALayoutChanges) {
   EXPECT_EQ(nodes(own), (std::vector<int>{0, 0, 1}));
 }
 
-// As one may follow: the best, fewer replicas, each layout alone, and to wait.
+// The policies are: the best choice, fewer replicas, each layout alone, and waiting.
 TEST(SmallerChoice, PoliciesAreWhatOneMayFollow) {
   const std::vector<SmallerStep> own = {own_step(3, 3, 1, 0.75)};
   const std::vector<SmallerStep> others = {own_step(2, 4, 1.32, 1)};
@@ -55,7 +55,7 @@ TEST(SmallerChoice, PoliciesAreWhatOneMayFollow) {
   EXPECT_TRUE(policies[3].empty());
 }
 
-// No choice that it has trains more.
+// No possible choice trains more.
 TEST(SmallerChoice, IsTheBestOfAll) {
   for (int i = 0; i < 300; ++i) {
     RandomStream random(1, RandomPurpose::test, i);
@@ -72,13 +72,13 @@ TEST(SmallerChoice, IsTheBestOfAll) {
     for (int nodes = 1; nodes <= 3; ++nodes) {
       if (random.below(3) > 0) others.push_back(own_step(nodes, 2, 1 + 3 * random.uniform(), 1));
     }
-    // It can do without as many nodes.
+    // `most` is the largest number of lost nodes that some layout can do without.
     std::size_t most = own.size();
     for (const SmallerStep& other : others) most = std::max(most, 4UL - other.layout.nodes);
     const std::vector<SmallerChoice> best = best_smaller(setting, own, others);
     ASSERT_EQ(best.size(), most);
     const double trained = trained_while_smaller(setting, best);
-    // Counting goes through all others.
+    // The loop counts through all other choices.
     const int kinds = static_cast<int>(others.size()) + 1;
     for (int number = 0; number < kinds * kinds * kinds; ++number) {
       std::vector<SmallerChoice> choice;

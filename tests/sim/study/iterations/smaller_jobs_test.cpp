@@ -32,8 +32,8 @@ TEST(SmallerJobs, OnePodStaysOne) {
   EXPECT_GE(smaller.cluster.fabric.nodes_per_pod, 17);
 }
 
-// Two stages of four replicas take a node each. Without the last replica its two nodes go; a slow
-// one of them is assumed to stay, in place of the last node that is not slow.
+// Each of two stages of four replicas takes a node. Without the last replica two nodes are idle. If
+// one of them is slow, it is assumed to stay, in place of the last node that is not slow.
 TEST(SmallerJobs, OthersStayWhereTheyStand) {
   Job job = small_job(4, 2, 4);
   job.cluster.places = {7, 6, 5, 4, 3, 2, 1, 0};
@@ -45,8 +45,8 @@ TEST(SmallerJobs, OthersStayWhereTheyStand) {
   EXPECT_EQ(shrunk(job, 1).cluster.places, (std::vector<int>{7, 6, 5, 3, 4, 1}));
 }
 
-// Pipelines of twelve or six ranks one after another, on nodes of eight: the first node has ranks
-// of one replica, the second of two.
+// Pipelines of twelve or six ranks follow one another on nodes of eight GPUs: the first node has
+// ranks of one replica, the second of two.
 TEST(SmallerJobs, UnlikeNodesCountAsTheFullestOfThem) {
   const auto on_node = [](int tp, int pp, int dp) {
     Job job = small_job(tp, pp, dp);
@@ -62,10 +62,10 @@ TEST(SmallerJobs, UnlikeNodesCountAsTheFullestOfThem) {
   EXPECT_EQ(on_node(2, 3, 4).of_stage, 2);
 }
 
-// In pods of eight nodes no third of a replica can be missing.
+// Three pods shrink alike only if the number of missing replicas is a multiple of three.
 TEST(SmallerJobs, OfManySizesTheLastIsSimulatedAndOneThatLeavesWholePods) {
   const std::vector<int> sizes = {1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 18, 20, 21, 22, 23};
-  // The first, the second, the fourth, the eighth and the last: 1, 2, 4, 12 and 23.
+  // The first, second, fourth, eighth and last size are 1, 2, 4, 12 and 23.
   EXPECT_EQ(sizes_to_simulate(job_in_pods(24, 8), sizes), (std::vector<int>{12, 23}));
   EXPECT_EQ(sizes_to_simulate(job_in_pods(24, 7), sizes), std::vector<int>{23});
   EXPECT_EQ(sizes_to_simulate(job_in_pods(24, 24), sizes), (std::vector<int>{12, 23}));
@@ -90,8 +90,9 @@ TEST(SmallerJobs, SimulatedJobsCorrectTheClosedForm) {
   EXPECT_TRUE(smaller_iterations(job, prepared, {}, {{0, 1}}, 1).seconds.empty());
 }
 
-// Two stages of two fast and two slow replicas, half a node each. Pools keep their share of what
-// is left, in favour of the slower: without one node's replicas one fast and two slow ones.
+// Each of two stages has two fast and two slow replicas, half a node each. Pools keep their share
+// of what is left, rounded in favour of the slower: without one node's replicas, one fast and two
+// slow ones are left.
 TEST(SmallerJobs, PoolsKeepTheirShare) {
   const Job job = pool_job(PoolAxis::dp);
   const auto pools_left = [&](const Job& smaller) {
@@ -109,7 +110,8 @@ TEST(SmallerJobs, PoolsKeepTheirShare) {
   EXPECT_EQ(pools_left(relaid(job, {.tp = 2, .pp = 1, .dp = 6})), (std::vector<int>{0, 1, 1}));
 }
 
-// Where two pools have the same nodes, what is left does not depend on which nodes are.
+// If two pools have the same kind of node, the smaller job does not depend on which pool lost
+// nodes.
 TEST(SmallerJobs, PoolsThatAreAlikeShrinkAsOneKind) {
   Job pools = pool_job(PoolAxis::dp);
   for (Pool& pool : pools.cluster.pools) pool.node = pools.cluster.pools[0].node;
@@ -133,7 +135,7 @@ TEST(SmallerJobs, PoolsThatAreAlikeShrinkAsOneKind) {
     EXPECT_NEAR(of_alike[i], plain[i], 1e-9 * plain[i]);
 }
 
-// Replicas of one GPU each: what is left need not fill its nodes.
+// Replicas have one GPU each, so that the remaining replicas need not fill their nodes.
 TEST(SmallerJobs, OnUnlikeNodesMayLeaveAPartOfANode) {
   Job job = pool_job(PoolAxis::dp);
   job.layout.tp = job.layout.pp = 1;

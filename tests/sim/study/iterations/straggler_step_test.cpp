@@ -26,7 +26,8 @@ DrawnIteration drawn_of(const Job& job) {
   return run_draws(job, prepare_iteration(job));
 }
 
-// Against the engine, which draws the same law for each rank and lets all wait for the slowest.
+// The closed form is compared with the engine, which draws the same law for each rank and lets all
+// wait for the slowest.
 TEST(StragglerStep, WaitingForAllIsWhatTheEngineDraws) {
   for (const int pp : {1, 4}) {
     Job job = job_with({}, 16 / pp, pp);
@@ -47,8 +48,8 @@ TEST(StragglerStep, WaitingForAllIsWhatTheEngineDraws) {
   }
 }
 
-// A load is so many more micro-batches, with all that goes with them, without a second exchange: of
-// kernels, of messages, and of a host that cannot keep up.
+// Redundant load is that many more micro-batches, with their kernels, messages and host time, but
+// with one exchange of gradients.
 TEST(StragglerStep, ALoadIsMoreMicrobatches) {
   for (const int pp : {1, 2, 4}) {
     for (const int tp : {1, 4}) {
@@ -71,7 +72,7 @@ TEST(StragglerStep, ALoadIsMoreMicrobatches) {
 TEST(StragglerStep, SlowNodesAreLeftOut) {
   Job job = job_with({.scheme = drop_slowest, .stragglers = 4});
   const double calm_s = drawn_of(job).step_s.mean;
-  job.cluster.slow_nodes = {{1, 3.0}};  // four of the sixteen replicas
+  job.cluster.slow_nodes = {{1, 3.0}};  // four of sixteen replicas are slow
   const DrawnIteration left_out = drawn_of(job);
   EXPECT_NEAR(left_out.step_s.mean, calm_s, 1e-9 * calm_s);
   EXPECT_GT(left_out.stragglers->waiting_s, 1.5 * calm_s);
@@ -113,15 +114,16 @@ TEST(StragglerStep, FurtherGradientsTakeMemory) {
       prepare_iteration(job_with({.scheme = gradient_coding})).memory.front().gradients, one);
 }
 
-// What steps take longer for their stragglers, over what all compute in one.
+// Returns the factor by which stragglers lengthen a step, relative to a step in which all compute
+// equally fast.
 double longer(Job job) {
   const DrawnIteration drawn = drawn_of(job);
   job.cluster.jitter = {};
   return (drawn.step_s.mean - drawn_of(job).step_s.mean) / drawn.stragglers->work_s;
 }
 
-// Replicas that gather weights from each other, or share experts, wait for each other in passes:
-// they are one worker, as the ranks of a replica are.
+// Replicas that gather weights from each other, or share experts, wait for each other within
+// passes, so they count as one worker, as the ranks of a replica do.
 TEST(StragglerStep, ReplicasThatWaitForEachOtherAreOneWorker) {
   const Redundancy without_one{.scheme = drop_slowest, .stragglers = 1};
   Job replicas = job_with(without_one, 8);
@@ -143,12 +145,12 @@ TEST(StragglerStep, ReplicasThatWaitForEachOtherAreOneWorker) {
   experts.model.moe.ffn_hidden = 4096;
   experts.layout.ep = 2;
   EXPECT_NEAR(longer(experts), expected, 1e-9);
-  experts.layout.ep = 8;  // two workers, of which one is left
+  experts.layout.ep = 8;  // two workers, one of which is waited for
   EXPECT_EQ(drawn_of(experts).stragglers->gradient_share, 0.5);
 }
 
-// A coded step of an island is that of a job as large as the island, and islands drift apart by
-// less than those that wait for all.
+// A coded step of an island equals that of a job as large as the island. Such islands drift apart
+// less than islands that wait for all of their workers.
 TEST(StragglerStep, IslandsMakeUpForStragglersOfTheirOwn) {
   const Redundancy without_two{.scheme = drop_slowest, .stragglers = 2};
   Job one = job_with(without_two, 8);
@@ -167,9 +169,8 @@ TEST(StragglerStep, IslandsMakeUpForStragglersOfTheirOwn) {
   EXPECT_LT(coded_s, drift_s(islands));
 }
 
-// An island has two slow nodes and its code makes up for one, so that its steps are longer than
-// those of the others: an exchange that leaves it out, or one that nobody waits for, does not take
-// them.
+// One island has two slow nodes, but its code makes up for only one, so its steps are longer than
+// the others'. An exchange that leaves it out, or that does not wait, is not delayed by them.
 TEST(StragglerStep, AnIslandThatItsCodeDoesNotHelpIsLeftOut) {
   Job job = job_with({.scheme = drop_slowest, .stragglers = 1}, 32);
   job.layout.sync_groups = {4};
@@ -192,7 +193,8 @@ TEST(StragglerStep, AnIslandThatItsCodeDoesNotHelpIsLeftOut) {
   EXPECT_LT(step_s(2, 0, SyncPattern::none), 0.95 * step_s(2, 0, kAll));
 }
 
-// Islands wait at exchanges for sums; in each step an island is as its own slowest GPU.
+// At an exchange islands wait for the slowest sum of steps; within a step an island waits only for
+// its own slowest GPU.
 TEST(StragglerStep, IslandsDriftApart) {
   Job job = small_job(1, 1, 16);
   job.communication.fidelity = Fidelity::closed;
@@ -209,10 +211,10 @@ TEST(StragglerStep, IslandsDriftApart) {
   const double mean_s = mean_step(job.sync, levels, drawn.step_s.mean).all_s;
   const double exposed_s = levels[0].exposed_s / 64;
   EXPECT_GT(levels[0].wait_s, 0);
-  // Less than half of what waiting in each step costs.
+  // Drifting apart costs less than half of what waiting in each step costs.
   const double cost_s = drawn.stragglers->waiting_s - drawn.step_s.mean;
   EXPECT_LT(mean_s - exposed_s - drawn.step_s.mean, 0.5 * cost_s);
-  // The less of them one waits for, the less one waits, and the more are late.
+  // The fewer islands an exchange waits for, the shorter the wait, and the more islands are late.
   double last_s = levels[0].wait_s;
   double last_late = 0;
   for (const int missing : {1, 2, 4}) {
@@ -225,7 +227,7 @@ TEST(StragglerStep, IslandsDriftApart) {
   }
 }
 
-// Islands that are alike are all waited for; one that stands still now and then is not.
+// If islands are alike, waiting for all pays; if one stops now and then, leaving it out pays.
 TEST(StragglerStep, ADynamicNumberIsTheOneThatPays) {
   Job job = small_job(1, 1, 16);
   job.communication.fidelity = Fidelity::closed;
@@ -249,8 +251,8 @@ TEST(StragglerStep, ADynamicNumberIsTheOneThatPays) {
   EXPECT_GE(left_out({.share = 0.001, .slowdown = 500}), 1);
 }
 
-// Without the replicas on slow nodes a step takes what it takes on fast ones; with them each round
-// is as long as theirs.
+// Without the replicas on slow nodes a step is as long as on fast nodes; with them each round is as
+// long as theirs.
 TEST(StragglerStep, ReplicasOnSlowPoolsAreLeftOut) {
   Job job = pool_job(PoolAxis::dp);
   job.layout.pp = 1;
@@ -260,7 +262,7 @@ TEST(StragglerStep, ReplicasOnSlowPoolsAreLeftOut) {
   Cluster& cluster = job.cluster;
   const GpuSpec slow = cluster.pools[1].node.gpu;
   cluster.pools[1].node = cluster.pools[0].node;
-  cluster.pools[1].node.gpu = slow;  // behind the same links
+  cluster.pools[1].node.gpu = slow;  // with equal links
   cluster.node = cluster.shared = shared_node(cluster.pools);
   const double slow_s = drawn_of(job).step_s.mean;
   Job fast = job;
@@ -270,7 +272,7 @@ TEST(StragglerStep, ReplicasOnSlowPoolsAreLeftOut) {
   job.redundancy =
       std::make_shared<const Redundancy>(Redundancy{.scheme = drop_slowest, .stragglers = 4});
   const DrawnIteration left_out = drawn_of(job);
-  // The optimizer's step counts as fast as the passes, of which it is a few hundredths.
+  // The optimizer's step, some hundredths of the passes, is scaled like the passes.
   EXPECT_NEAR(left_out.step_s.mean, fast_s, 0.02 * fast_s);
   EXPECT_NEAR(left_out.stragglers->waiting_s, slow_s, 1e-9 * slow_s);
   EXPECT_EQ(left_out.stragglers->missing, 4);

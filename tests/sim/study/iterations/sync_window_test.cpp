@@ -34,7 +34,8 @@ Job random_job(std::uint64_t number) {
     own.compressor.name = pick(random, {"none", "none", "int8", "int4"});
     own.optimizer = pick(random, {OuterOptimizer::average, OuterOptimizer::nesterov});
   }
-  // NICs range from such that hide an exchange entirely to such that make steps short beside it.
+  // NICs range from fast ones that hide an exchange entirely to slow ones at which it is far longer
+  // than a step.
   job.cluster.node.nic_Bps.value = pick(random, {25e9, 1e9, 50e6});
   return job;
 }
@@ -43,7 +44,8 @@ double step_s(const Job& job, const PreparedIteration& prepared) {
   return run_draws(job, prepared).step_s.mean;
 }
 
-// CO2's law, with the exchange's own time in closed form, against simulated steps beside it.
+// CO2's law, with the exchange's own time in closed form, is compared with simulated steps that run
+// during the exchange.
 TEST(SyncWindow, ExposesWhatTheStepsDoNotHide) {
   int exposed = 0;
   int hidden = 0;
@@ -64,7 +66,7 @@ TEST(SyncWindow, ExposesWhatTheStepsDoNotHide) {
   EXPECT_GT(hidden, 10);
 }
 
-// With this many steps a part stands for all.
+// With this many steps only some are simulated, and they stand for all.
 TEST(SyncWindow, ManyHidingStepsAreAsAFew) {
   Job job = small_job(1, 1, 8);
   job.communication.fidelity = Fidelity::closed;
@@ -91,7 +93,8 @@ TEST(SyncWindow, StragglersAreNoPartOfIt) {
   for (std::uint64_t seed = 1; seed < 6; ++seed) {
     job.cluster.jitter.seed = seed;
     const SyncSeconds simulated = measure_sync(job, prepared, run_draws(job, prepared)).front();
-    // Stragglers slow its kernels, which are a fifth of it, less than twofold.
+    // Stragglers slow the exchange's kernels by less than a factor of two; these are a fifth of its
+    // time.
     EXPECT_GE(simulated.exposed_s, simulated.exchange_s * (1 - 1e-9)) << seed;
     EXPECT_LT(simulated.exposed_s, simulated.exchange_s * 1.3) << seed;
   }
@@ -125,7 +128,7 @@ TEST(SyncWindow, ASlowNodeIsSlowBesideExchangesToo) {
   EXPECT_GT(all.table.slow_iteration_s.front(), added_s + 1.5 * plain_s);
 }
 
-// Messages of a pipeline cross the same NICs as what islands exchange meanwhile.
+// Pipeline messages cross the same NICs as a simultaneous exchange of islands.
 TEST(SyncWindow, StepsBesideAnExchangeShareItsLinks) {
   Job job = small_job(1, 4, 4);
   job.cluster = small_cluster(16, 1);

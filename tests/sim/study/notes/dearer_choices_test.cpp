@@ -33,7 +33,7 @@ TEST(DearerChoices, Zero3OfFewLayersPerRank) {
               IsEmpty());
 }
 
-// torchtitan takes zero1 in a pipeline, so zero2 is no choice there.
+// torchtitan runs zero1 in a pipeline, so zero2 is not a choice there.
 TEST(DearerChoices, NotWhatTheSoftwareDoesNotDo) {
   const Overrides zero3 = {{"layout.sharding", "zero3"}, {"communication.overlap", "none"}};
   Overrides named = zero3;
@@ -49,7 +49,7 @@ TEST(DearerChoices, BucketsInALongPipeline) {
   EXPECT_THAT(notes_of("gpt3-175b-a100", {{"communication.overlap", "none"}}), IsEmpty());
 }
 
-// The reason that is given is the reason: without it there is nothing to tell.
+// The note states the true reason: if the reason is removed, there is no note.
 TEST(DearerChoices, BucketsThatSlowNoKernels) {
   const Case stated = load_case(WINDTUNNEL_SOURCE_DIR "/scenarios/gpt3-175b-a100.yaml",
                                 {{"communication.overlap", "bucketed"}});

@@ -5,7 +5,8 @@
 namespace windtunnel {
 namespace {
 
-// 10 nodes run for 36.5 days with one failure in two node-years: one failure in two trials.
+// 10 nodes run for 36.5 days and fail once in two node-years each, so that every second trial has a
+// failure.
 CampaignInputs inputs_of(int trials, FailureKind kind = FailureKind::node) {
   CampaignInputs inputs;
   inputs.nodes = 10;

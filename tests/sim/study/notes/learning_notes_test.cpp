@@ -41,7 +41,7 @@ TEST(LearningNotes, GradientsThatLackReplicas) {
                         testing::Field(&Note::figures, HasSubstr("% of it")))));
 }
 
-// Neither level's exchanges take longer than the steps between two of them; both together do.
+// The exchanges of one level fit between two of them; those of both levels together do not.
 TEST(LateExchanges, ANoteWhereTwoLevelsTogetherHoldUpTheSteps) {
   Job job;
   job.sync = {{.over = "node", .every_steps = 10, .delay_steps = 10},

@@ -1,4 +1,4 @@
-// Messages of a pipeline that meet at ports: what `run` says, and the order that avoids it.
+// Pipeline messages contend at ports: tests cover the note of `run` and the order that avoids it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 namespace windtunnel {
 namespace {
 
-// Eight stages of fusionai.yaml, behind links of this bandwidth.
+// Returns fusionai.yaml with eight stages behind links of this bandwidth.
 Case stages_behind(const char* link, const char* flops) {
   Case the_case =
       load_case(WINDTUNNEL_SOURCE_DIR "/scenarios/volunteers/fusionai.yaml",
@@ -49,8 +49,8 @@ TEST(MessageOrder, ANoteWhereMessagesMeet) {
   EXPECT_TRUE(notes_of(stages_behind("400 Gb/s", "45")).empty());
 }
 
-// Rounds of micro-batches, one direction at a time, that a search finds within the same memory,
-// take less than 1F1B and than one message at a time.
+// A search finds rounds of micro-batches, one direction at a time, within the same memory. They
+// take less time than 1F1B, and than sending one message at a time.
 TEST(MessageOrder, ASearchFindsAnOrderInWhichTheyDoNot) {
   Case the_case = stages_behind("1 Gb/s", "150");
   const Job& job = the_case.job;

@@ -6,7 +6,8 @@
 namespace windtunnel {
 namespace {
 
-// Host memory every minute, and storage every ten, each complete after one.
+// Host memory gets a copy every minute, storage every ten minutes; each is complete after one
+// minute.
 struct Saved {
   Job job;
   std::vector<TierReport> tiers;
@@ -29,8 +30,8 @@ std::string note_of(const Saved& saved) {
   return notes.empty() ? "" : notes.front().key + ": " + notes.front().text;
 }
 
-// The older of two copies was begun 660 to 1260 s before: of spikes that go back 1800 s, none is
-// left; of those that go back 960 s, half of the time.
+// The older of two copies was begun 660 to 1260 s ago. No copy predates a spike that goes back 1800
+// s; one predates a spike that goes back 960 s half of the time.
 TEST(SpoiltCopies, SaysHowOftenAndWhatToDo) {
   EXPECT_EQ(note_of(saved(1800, 2)),
             "failures.1.rollback: 'spike' goes back 30.0 min, but no copy is kept longer than 21.0 "
@@ -39,13 +40,13 @@ TEST(SpoiltCopies, SaysHowOftenAndWhatToDo) {
             "min or less often");
   EXPECT_NE(note_of(saved(960, 2)).find("50.0 % of these failures"), std::string::npos);
   EXPECT_EQ(note_of(saved(660, 2)), "");
-  // What it says to do is enough, and no less is.
+  // The change that the note advises suffices, and no smaller one does.
   EXPECT_EQ(note_of(saved(1800, 4)), "");
   EXPECT_NE(note_of(saved(1800, 3)), "");
 }
 
-// A tier that saves seldom has the oldest copy some of the time; one that keeps many has one
-// always.
+// A tier that saves rarely holds the oldest copy some of the time; one that keeps many copies
+// always holds it.
 TEST(SpoiltCopies, OneTierWhoseCopiesOutliveThemIsEnough) {
   Saved two = saved(1800, 1);
   two.job.snapshots[1].every_s = two.tiers[1].every_s = 3600;
@@ -67,13 +68,13 @@ TEST(SpoiltCopies, MemoryKeepsTheNewestOnly) {
   memory.job.snapshots.pop_back();
   memory.tiers.pop_back();
   EXPECT_NE(note_of(memory).find("add a tier in storage, which keeps several"), std::string::npos);
-  // Without copies there is nothing to spoil, and without spikes nobody who would.
+  // Without copies there is nothing to spoil, and without loss spikes nothing spoils them.
   EXPECT_TRUE(spoilt_copies(memory.job, {}).empty());
   memory.job.failures.pop_back();
   EXPECT_EQ(note_of(memory), "");
 }
 
-// The interval that it names is enough as it is written, whatever its digits leave out.
+// The stated interval suffices as it is printed, with its rounded digits.
 TEST(SpoiltCopies, TheIntervalThatItNamesIsEnough) {
   for (int rollback_s = 1300; rollback_s < 20'000; rollback_s += 37) {
     Saved before = saved(rollback_s, 2);

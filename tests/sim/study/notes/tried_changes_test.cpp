@@ -18,7 +18,7 @@ constexpr const char* kTooLarge =
     "name: large\nmodel: llama3-8b\ncluster: {nodes: 1, node: dgx-h100}\n"
     "layout: {sharding: zero1}\nbatch: {global: 64, micro: 8}\n";
 
-// "--set a=b --set c=d (...)": what an advice sets.
+// Reads the keys that an advice "--set a=b --set c=d (...)" sets.
 Overrides first_set(const std::string& advice) {
   Overrides set;
   const std::size_t begin = advice.find("--set");
@@ -33,7 +33,7 @@ Overrides first_set(const std::string& advice) {
   return set;
 }
 
-// Each with its memory and its time, and each true: the job with it fits.
+// Each advice states memory and time, and the job that follows it fits.
 TEST(TriedChanges, WhatIsAdvisedFits) {
   const Case large = parse_case(kTooLarge, "large.yaml");
   ASSERT_NE(memory_excess(large.job, *large.prepared), "");
@@ -45,7 +45,7 @@ TEST(TriedChanges, WhatIsAdvisedFits) {
   EXPECT_THAT(advice, Not(HasSubstr("bucket")));
 }
 
-// dp that a scenario states gives way to the other degrees.
+// A dp that the scenario states is adapted if other degrees change.
 TEST(TriedChanges, StatedReplicasGiveWay) {
   const Case large = parse_case(std::string(kTooLarge) + "recompute: full\n", "large.yaml",
                                 {{"layout.dp", "8"}, {"batch.micro", "8"}});
@@ -66,7 +66,7 @@ TEST(TriedChanges, TheErrorOfWhatDoesNotFitNamesThem) {
   EXPECT_THAT(error(StudyDepth::intervals), Not(HasSubstr("tried")));
 }
 
-// All that is advised of a job of a named software, which refuses none of it.
+// The named software accepts all changes that are advised for its job.
 TEST(TriedChanges, NamedSoftwareTakesWhatIsAdvised) {
   const auto all_sets = [](std::string advice) {
     std::vector<Overrides> sets;
@@ -102,7 +102,7 @@ TEST(TriedChanges, NamedSoftwareTakesWhatIsAdvised) {
   EXPECT_GT(advised, 20);
 }
 
-// Nothing is advised of a job that no scenario was read for, nor what a scenario does not admit.
+// No advice is given on a job without a scenario, nor any that its scenario would not admit.
 TEST(TriedChanges, WithoutATextNothingIsTried) {
   Case large = parse_case(kTooLarge, "large.yaml");
   large.text.clear();

@@ -9,7 +9,7 @@ PlanRequest request(int nodes) {
   return {.model = "llama3-8b", .nodes = nodes, .node = "dgx-h100", .tokens = 1e11};
 }
 
-// Asks 4 nodes for the days in which `nodes` nodes just finish.
+// Plans on 4 nodes, with the days in which `nodes` nodes just finish as the goal.
 PlanReport plan_for_days_of(int nodes) {
   PlanRequest asked = request(4);
   asked.deadline_days = 1.001 * make_plan(request(nodes)).best.days;
@@ -29,8 +29,7 @@ TEST(GoalSearch, OneNodeLessWouldNotDo) {
   EXPECT_GT(make_plan(request(fewest - 1)).best.days, deadline_days);
 }
 
-// Numbers of nodes that no layout divides without a spare are reached with one, as by the plan:
-// 13 nodes train on 12.
+// Some numbers of nodes fit no layout without a spare: 13 nodes train on 12, here as in the plan.
 TEST(GoalSearch, SparesAreTriedAsInThePlan) {
   const PlanReport plan = plan_for_days_of(13);
   ASSERT_TRUE(plan.for_days.has_value());
@@ -38,7 +37,7 @@ TEST(GoalSearch, SparesAreTriedAsInThePlan) {
   EXPECT_LE(plan.for_days->plan->basis.request.nodes, 13);
 }
 
-// What comes nearest to a budget is never dearer than the plan itself.
+// The plan that comes nearest to a budget never costs more than the given plan.
 TEST(GoalSearch, TheNearestIsNoFurtherThanThePlan) {
   PlanRequest asked = request(8);
   asked.budget_usd = 1;

@@ -1,6 +1,6 @@
-// Plans for other machines and models: what the software that a plan names would refuse is in none.
-// The conditions are written here again, from the sources that software.yaml names, so that a rule
-// that is missing or wrong there fails here.
+// Plans for other machines and models contain nothing that the named software would refuse. Its
+// conditions are repeated here from the sources that software.yaml names, so that a missing or
+// wrong rule there fails here.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct Asked {
   const char* node;
   const char* model;
   double tokens;
-  const char* framework;  // empty: the plan's own choice
+  const char* framework;  // empty: the plan chooses
 };
 
 constexpr Asked kAsked[] = {
@@ -51,7 +51,8 @@ constexpr Asked kAsked[] = {
     {32, "dgx-v100", "gpt-7.5b", 3e11, ""},
 };
 
-// Megatron refuses 0 < M mod N < pp, where groups have N = pp micro-batches, and M < N.
+// Interleaving in Megatron has groups of N = pp of the M micro-batches; it refuses 0 < M mod N < pp
+// and M < N.
 bool megatron_interleaves(int micro_batches, int pp) {
   return micro_batches >= pp && micro_batches % pp == 0;
 }
@@ -146,7 +147,7 @@ TEST(LegalPlans, NoSoftwareWouldRefuseItsPlan) {
   }
 }
 
-// `init` takes the fastest in closed form, without the choices of a plan.
+// `init` uses the layout that is fastest in closed form, without the choices of a plan.
 TEST(LegalPlans, NorTheFirstScenarioOfInit) {
   for (const Asked& asked : kAsked) {
     SCOPED_TRACE(std::string(asked.node) + ", " + asked.model);

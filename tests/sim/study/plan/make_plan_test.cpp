@@ -28,7 +28,7 @@ TEST(MakePlan, LeavesTheMemoryFreeThatWasAskedFor) {
   }
 }
 
-// A plan that may well not fit stands beside one that fits with a chance of 95 %.
+// If the fastest plan may not fit, the report also states one that fits with a chance of 95 %.
 TEST(MakePlan, AFullGpuHasARoomierPlanBesideIt) {
   const PlanReport& plan = plan_as_asked();
   EXPECT_GT(plan.best.too_big, 0.05);
@@ -54,7 +54,7 @@ TEST(MakePlan, TheBestAloneIsThatOfTheWholePlan) {
   EXPECT_TRUE(alone.precisions.empty());
 }
 
-// The plan keeps bf16, and tells what fp8 would save.
+// The plan keeps bf16, and the report states what fp8 would save.
 TEST(MakePlan, Fp8IsTriedWhereNoPrecisionIsStated) {
   const PlanReport& plan = plan_as_asked();
   EXPECT_EQ(plan.best.point.found_at("precision"), "");
@@ -64,7 +64,8 @@ TEST(MakePlan, Fp8IsTriedWhereNoPrecisionIsStated) {
   EXPECT_LT(plan.precisions[1].step_s, plan.best.step_s);
 }
 
-// In less time on more nodes, for less money on fewer; where none does it says what comes nearest.
+// A deadline is met with more nodes, a budget with fewer. If no number of nodes meets it, the
+// report states the nearest plan.
 TEST(MakePlan, SaysHowManyNodesAGoalTakes) {
   PlanRequest request = asked();
   const double days = plan_as_asked().best.days;
@@ -79,7 +80,7 @@ TEST(MakePlan, SaysHowManyNodesAGoalTakes) {
   EXPECT_FALSE(plan.for_budget->met);
   EXPECT_GT(usd_of(plan.for_budget->plan->basis, plan.for_budget->plan->best), 1);
 
-  PlanRequest fewer = asked();  // the number that is named, and none by much, is needed
+  PlanRequest fewer = asked();  // three quarters of these nodes do not suffice
   fewer.nodes = needed * 3 / 4;
   EXPECT_GT(make_plan(fewer).best.days, days / 2);
 
@@ -100,8 +101,8 @@ TEST(MakePlan, ThreadsChangeNothing) {
   EXPECT_EQ(one.best.goodput, three.best.goodput);
 }
 
-// These models' layers do not divide as most models' do: one group of a Mamba's states takes one
-// GPU.
+// The layers of these models split in other ways than those of most models: one group of Mamba
+// states needs one GPU.
 TEST(MakePlan, ModelsOfUnlikeLayers) {
   for (const char* model : {"mamba2-2.7b", "nemotron-h-8b"}) {
     PlanRequest request = asked();
@@ -112,7 +113,7 @@ TEST(MakePlan, ModelsOfUnlikeLayers) {
   }
 }
 
-// The rarer failures are, the more trials run: the mean of a longer study lies in the interval.
+// The rarer failures are, the more trials run, and the mean of a longer study is in their interval.
 TEST(MakePlan, GoodputIsThatOfManyTrialsWhereFewNodesFail) {
   const PlanReport& plan = plan_as_asked();
   EXPECT_GT(plan.best.point.trials, kPlanTrials);
@@ -122,7 +123,7 @@ TEST(MakePlan, GoodputIsThatOfManyTrialsWhereFewNodesFail) {
   EXPECT_NEAR(plan.best.goodput->mean, many.mean, 1e-3);
 }
 
-// Nodes that fail more often are worth more snapshots or spares, and take longer.
+// If nodes fail more often, more snapshots or spares pay, and the job takes longer.
 TEST(MakePlan, MoreFailuresTakeLonger) {
   PlanRequest request = asked();
   const PlanReport few = make_plan(request);
@@ -138,7 +139,7 @@ TEST(MakePlan, MoreFailuresTakeLonger) {
               0.01 * usd_of(few.basis, few.best));
 }
 
-// Compressors go with ZeRO, which is all that Megatron-LM is tried with.
+// Plans for Megatron-LM use ZeRO only, so a compressor is combined with ZeRO.
 TEST(MakePlan, ACompressorFindsReplicasToCompressAmong) {
   PlanRequest request = asked();
   request.nodes = 2;
@@ -148,7 +149,7 @@ TEST(MakePlan, ACompressorFindsReplicasToCompressAmong) {
   EXPECT_GT(plan.record.job.layout.dp, 1);
 }
 
-// One more node of six is paid for: its cost is that of seven nodes.
+// One more node than six is paid for: the cost is that of seven nodes.
 TEST(MakePlan, AFurtherNodeIsASpareThatIsPaidFor) {
   const PlanReport& plan = plan_as_asked();
   ASSERT_EQ(plan.more_nodes.size(), 2U);

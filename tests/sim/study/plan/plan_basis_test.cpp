@@ -44,7 +44,8 @@ TEST(PlanBasis, APartOfARackHasItsOwnGpus) {
   EXPECT_EQ(plan_basis(part).node.gpus, 64);
 }
 
-// What the GPU multiplies, and an option that it has.
+// The default precision is one that the GPU multiplies in, and the advised option is another one
+// that it has.
 TEST(PlanBasis, ThePrecisionIsOneOfTheGpu) {
   struct Taken {
     const char* node;
@@ -64,7 +65,7 @@ TEST(PlanBasis, ThePrecisionIsOneOfTheGpu) {
   }
 }
 
-// 50 M tokens are 12 steps of a batch for pre-training.
+// 50 M tokens would be only 12 steps with a batch for pre-training.
 TEST(PlanBasis, FewTokensAreTakenInSmallBatches) {
   PlanRequest few = request();
   few.tokens = 5e7;
@@ -75,15 +76,15 @@ TEST(PlanBasis, FewTokensAreTakenInSmallBatches) {
   const PlanBasis more = plan_basis(few);
   EXPECT_EQ(more.batch_tokens, 2e6);
   EXPECT_EQ(few_steps_text(more, more.batch_tokens), "");
-  EXPECT_NE(few_steps_text(more, 4e7), "");  // --batch states so much
+  EXPECT_NE(few_steps_text(more, 4e7), "");  // --batch asked for so large a batch
   EXPECT_EQ(plan_basis(request()).batch_tokens, 4e6);
   few.nodes = 256;
   few.tokens = 1e6;
   EXPECT_EQ(plan_basis(few).batch_tokens, 256 * 8192);
 }
 
-// Each node count has a batch near what was asked for, and a layout that shares it: on 2,880 GPUs
-// 32 layers and 8 groups of heads leave multiples of 45 replicas only.
+// Each number of nodes gets a batch near the stated one, and a layout that divides it. On 2,880
+// GPUs 32 layers and 8 groups of heads leave only multiples of 45 replicas.
 TEST(PlanBasis, BatchesAreShared) {
   PlanBasis basis = plan_basis(request());
   const double asked = basis.batch_tokens / basis.sequence;
@@ -91,7 +92,7 @@ TEST(PlanBasis, BatchesAreShared) {
     const PlanPoint point = {.nodes = nodes, .batch = batch_on(basis, nodes)};
     EXPECT_NEAR(point.batch / asked, 1, 0.1) << nodes;
     const std::vector<Overrides> splits = layer_splits(basis, point);
-    ASSERT_EQ(splits.size(), 1U) << nodes;  // of 32 layers
+    ASSERT_EQ(splits.size(), 1U) << nodes;  // splits of 32 layers
     const int ranks = std::stoi(splits[0][0].second) * std::stoi(splits[0][1].second);
     ASSERT_EQ(nodes * 8 % ranks, 0) << nodes;
     EXPECT_EQ(point.batch % (nodes * 8 / ranks), 0) << nodes;
@@ -106,15 +107,15 @@ TEST(PlanBasis, LayersThatHardlyDivideMayLackSome) {
   const std::vector<Overrides> splits = layer_splits(basis, {.nodes = 32, .batch = 512});
   ASSERT_EQ(splits.size(), 3U);
   EXPECT_EQ(splits[2][2].second, "-1");  // 128 / pp
-  basis.model.layers = 61;               // DeepSeek-V3's, as 64
+  basis.model.layers = 61;               // DeepSeek-V3's, split as 64
   const std::vector<Overrides> of_prime = layer_splits(basis, {.nodes = 32, .batch = 512});
   ASSERT_EQ(of_prime.size(), 4U);
   EXPECT_EQ(of_prime[3][2].second + of_prime[3][3].second, "-1-2");
-  basis.model.layers = 42;  // 45 divide no better
+  basis.model.layers = 42;  // 45 is no easier to split
   EXPECT_EQ(layer_splits(basis, {.nodes = 32, .batch = 512}).size(), 3U);
 }
 
-// A scenario of each framework is one that the language takes, with comments and without.
+// The reader accepts the scenario of each framework, with and without comments.
 TEST(PlanBasis, ScenariosCanBeRead) {
   for (const Framework& framework : frameworks()) {
     PlanRequest own = request();
@@ -142,7 +143,8 @@ TEST(PlanBasis, ScenariosCanBeRead) {
   }
 }
 
-// Also where a condition decides: buckets of GPT-OSS, which the entry's plain ones are not.
+// The software must also agree where a condition decides: the buckets for GPT-OSS differ from the
+// entry's general ones.
 TEST(PlanBasis, TheSoftwareIsWhatAScenarioThatNamesItHas) {
   PlanRequest own = request();
   own.model = "gpt-oss-120b";
@@ -157,13 +159,13 @@ TEST(PlanBasis, TheSoftwareIsWhatAScenarioThatNamesItHas) {
   EXPECT_NE(taken->value.find("communication.bucket_elements: 768"), std::string::npos)
       << taken->value;
   EXPECT_EQ(taken->value.find("134"), std::string::npos) << taken->value;
-  // What the user sets stays, by either name.
+  // Keys that the user sets under either name are kept.
   const Case bytes =
       parse_case(scenario_text(basis, point), "plan", {{"communication.bucket", "50 MB"}});
   EXPECT_EQ(bytes.job.communication.bucket_elements, 0);
 }
 
-// A key that the framework does not choose is not told as a choice of it.
+// A key that the framework leaves open is not reported as its choice.
 TEST(PlanBasis, WhatTheFrameworkLeavesOpenOfExpertsIsTold) {
   PlanRequest own = request();
   own.model = "mixtral-8x7b";

@@ -25,9 +25,9 @@ ScenarioText scenario_of(const std::string& rollout) {
           rollout)};
 }
 
-// One step off: the slower pool sets the pace, so the best split is where both take as long.
+// In one-step-off mode the slower pool limits the rate, so the best split makes both equally fast.
 TEST(RolloutSplit, TheBestBeatsTheEvenSplit) {
-  // Eight epochs and two passes: the learner needs most of the nodes.
+  // With eight epochs and two passes the learner needs most of the nodes.
   const SplitSearch found =
       search_splits(scenario_of("nodes: 4, mode: one-step-off, epochs: 8, passes: 2"),
                     {.simulated = 2, .threads = 2});
@@ -37,7 +37,7 @@ TEST(RolloutSplit, TheBestBeatsTheEvenSplit) {
   EXPECT_EQ(found.even->learner_nodes, 4);
   EXPECT_GT(best.best_known().samples_per_s, 1.1 * found.even->best_known().samples_per_s);
   EXPECT_GT(best.learner_nodes, 4);
-  // What is said makes it again.
+  // The reported settings reproduce the result.
   const Record again = simulate(
       resolve_case(scenario_of("nodes: 4, mode: one-step-off, epochs: 8, passes: 2"), best.set));
   EXPECT_EQ(again.studies.find<RolloutReport>()->period_s,
@@ -70,7 +70,7 @@ TEST(RolloutSplit, ColocatedEnginesDifferInSizeAlone) {
   EXPECT_GT(found.best.size(), 2u);
 }
 
-// The scenario has one node of engines, and an engine of 16 GPUs fills two.
+// The scenario gives engines one node, but an engine of 16 GPUs fills two.
 TEST(RolloutSplit, SplitsOfMoreNodesHaveLargerEngines) {
   const SplitSearch found =
       search_splits(scenario_of("nodes: 1"), {.top = 100, .simulated = 0, .threads = 2});

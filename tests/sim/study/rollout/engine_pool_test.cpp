@@ -50,7 +50,7 @@ TEST(EnginePool, EqualSamplesTakeTheClosedForm) {
   }
 }
 
-// Token by token, of one engine without a limit of memory.
+// Simulates one engine token by token, without a limit of memory.
 double step_by_step_s(const EngineSpeed& speed, const std::vector<RolloutSample>& samples) {
   struct Running {
     double context, left;
@@ -90,7 +90,7 @@ TEST(EnginePool, EventsAreTheStepsBetweenThem) {
 
 TEST(EnginePool, EverySampleEndsOnceAndAllTokensAreWritten) {
   for (int seed = 0; seed < 60; ++seed) {
-    // Memory for a few only, so that sequences go back to the queue.
+    // Memory holds only a few sequences, so that some go back to the queue.
     EnginePool pool(pool_speed(16, 1200), 1 + seed % 4);
     const std::vector<RolloutSample> samples = random_samples(80, seed);
     pool.submit(0, samples);
@@ -150,7 +150,7 @@ TEST(EnginePool, APauseHoldsAllUpAndComputesAgain) {
     pool.pause(0.1, 5, again);
     double end_s = 0;
     while (const auto ended = pool.next()) end_s = ended->at_s;
-    // After 0.1 s ten steps of 10.4 ms or fewer were taken: contexts of 102 to 111 tokens.
+    // In 0.1 s up to ten steps of at most 10.4 ms were done, with contexts of 102 to 111 tokens.
     const double cache_s = again ? 4 * speed.prompt_s(101) : 0;
     EXPECT_GE(end_s, alone + 5 + cache_s - 1e-9);
     EXPECT_LE(end_s, alone + 5 + (again ? 4 * speed.prompt_s(111) : 0) + 1e-9);
@@ -174,8 +174,8 @@ TEST(EnginePool, AFailedEnginesSamplesAreWrittenByOthers) {
   }
 }
 
-// Engines of unlike speeds take from one queue: of many equal samples each writes as many as it is
-// fast, and two groups of one speed are one.
+// Engines of unlike speeds share one queue: with many equal samples each writes in proportion to
+// its speed, and two groups with one speed equal a single group.
 TEST(EnginePool, UnlikeEnginesShareOneQueue) {
   EngineSpeed fast = pool_speed(4, 1e9, 0);
   EngineSpeed slow = fast;
@@ -191,7 +191,7 @@ TEST(EnginePool, UnlikeEnginesShareOneQueue) {
   };
   const double of_fast = last_s({{fast, 3}});
   EXPECT_NEAR(last_s({{fast, 1}, {fast, 2}}), of_fast, 1e-9 * of_fast);
-  // Two engines and two of half the speed do what three do.
+  // Two engines and two of half the speed equal three engines.
   EXPECT_NEAR(last_s({{fast, 2}, {slow, 2}}), of_fast, 0.03 * of_fast);
   EXPECT_NEAR(last_s({{slow, 3}}), 2 * of_fast, 1e-9 * of_fast);
 }

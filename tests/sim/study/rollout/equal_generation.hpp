@@ -1,4 +1,4 @@
-// generation_s() in closed form, for samples that are all alike and never fill memory.
+// generation_s() in closed form, for equal samples that never fill memory.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ inline double equal_generation_s(const EngineSpeed& speed, int engines, const Ro
                                  int count) {
   const int most = (count + engines - 1) / engines;
   double seconds = 0;
-  // All of a wave end together, and the next one begins.
+  // All sequences of a wave end together, and the next wave begins.
   for (int left = most; left > 0; left -= speed.most_sequences()) {
     const int running = std::min(left, speed.most_sequences());
     seconds += running * speed.prompt_s(sample.prompt) +

@@ -39,7 +39,7 @@ double near(double value) {
   return 1e-6 * value;
 }
 
-// All lengths alike and nothing shared: sums and maxima of the three phases.
+// If all lengths are equal, the period is a sum or a maximum of the three phases.
 TEST(RolloutLoop, ThePeriodIsTheClosedForm) {
   for (int seed = 0; seed < 60; ++seed) {
     RandomStream random(seed, RandomPurpose::test, 31);
@@ -57,7 +57,7 @@ TEST(RolloutLoop, ThePeriodIsTheClosedForm) {
     inputs.spec.mode = RolloutMode::one_step_off;
     const double most = std::max(generation, training) + inputs.transfer_s;
     EXPECT_NEAR(run_loop(inputs).period_s, most, near(most));
-    // A batch at a time is the synchronous loop.
+    // One batch at a time equals the synchronous loop.
     inputs.spec.mode = RolloutMode::asynchronous;
     inputs.spec.staleness = 0;
     EXPECT_NEAR(run_loop(inputs).period_s, sum, near(sum)) << seed;
@@ -71,13 +71,13 @@ TEST(RolloutLoop, WithoutStalenessUnequalSamplesAreSynchronousToo) {
   inputs.spec.mode = RolloutMode::asynchronous;
   inputs.spec.staleness = 0;
   const LoopTimes without = run_loop(inputs);
-  // This loop measures other batches, those after the warm-up.
+  // This loop measures other batches, namely those after the warm-up.
   EXPECT_NEAR(without.period_s, sync.period_s, 0.05 * sync.period_s);
   EXPECT_EQ(without.staleness, 0);
 }
 
 // If the learner is slower than the engines, it is never idle and they wait. If the engines are
-// slower, it waits.
+// slower, the learner waits.
 TEST(RolloutLoop, TheSlowerOneSetsThePace) {
   LoopInputs inputs = inputs_of(RolloutMode::asynchronous, 1, 3e-3);
   inputs.spec.staleness = 2;
@@ -93,7 +93,7 @@ TEST(RolloutLoop, TheSlowerOneSetsThePace) {
   EXPECT_LT(slow_engines.actors_idle, 0.02);
 }
 
-// What the long tail costs: the wider lengths spread, the more asynchrony gains.
+// The wider lengths spread, the more asynchrony gains, because it hides the long tail.
 TEST(RolloutLoop, AsynchronyGainsByTheLongTail) {
   double gain_before = 1;
   for (const double sigma : {0.0, 0.5, 1.0}) {
@@ -108,7 +108,7 @@ TEST(RolloutLoop, AsynchronyGainsByTheLongTail) {
     EXPECT_LT(loop.period_s, beside * 1.001);
     EXPECT_GT(sync / loop.period_s, gain_before);
     gain_before = sync / loop.period_s;
-    EXPECT_LE(loop.staleness, 5);  // the limit, and the version that is learned meanwhile
+    EXPECT_LE(loop.staleness, 5);  // the limit, plus the version in training
     EXPECT_GE(loop.actors_idle, 0);
     EXPECT_LE(loop.actors_idle, 1);
   }
@@ -137,7 +137,7 @@ TEST(RolloutLoop, KeysAndValuesThatAreKeptAreNotComputedAgain) {
   EXPECT_LT(run_loop(inputs).period_s, again);
 }
 
-// Failures as they come, against the renewal formula: engines that have as much to write always.
+// Failures are simulated and compared with the renewal formula, for engines that always have work.
 TEST(RolloutLoop, FailuresLoseTheAgeOfWhatIsUnderWay) {
   const EngineSpeed speed = speed_of(16);
   RolloutSpec spec;
@@ -145,7 +145,7 @@ TEST(RolloutLoop, FailuresLoseTheAgeOfWhatIsUnderWay) {
   spec.prompt_length = 1;
   spec.output = {.median = 500, .sigma = 0.8, .longest = 5000};
   const std::vector<RolloutSample> samples = draw_batch(spec, 0);
-  constexpr double kRate = 1.0 / 400;  // an engine writes 500 tokens in about 5 s
+  constexpr double kRate = 1.0 / 400;  // writing 500 tokens takes about 5 s
   constexpr double kAway_s = 20;
   LoopTimes times;
   double lost = 0, written = 0, failures = 0;
@@ -171,7 +171,7 @@ TEST(RolloutLoop, FailuresLoseTheAgeOfWhatIsUnderWay) {
     times.square_tokens += each.output * each.output / static_cast<double>(samples.size());
   }
   ASSERT_GT(failures, 60);
-  // Engines that are away fail at the same rate here, in vain.
+  // In this simulation engines that are down also fail, without effect.
   const EngineLosses losses = engine_losses(times, kRate, kAway_s);
   const double busy_share = 1 - losses.away_share;
   const double expected = losses.lost_share * busy_share / (1 - losses.away_share);

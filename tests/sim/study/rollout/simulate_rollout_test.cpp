@@ -56,7 +56,7 @@ TEST(SimulateRollout, TheParts) {
   EXPECT_EQ(report.lost_share, 0);
 }
 
-// The host's time is that of every step of decoding; the factor that of updates alone.
+// The host's time is added to every decoding step; the factor applies to updates only.
 TEST(SimulateRollout, HostAndFactorOfUpdates) {
   const RolloutReport plain = loop_of(kEqual);
   const RolloutReport slower =
@@ -71,7 +71,7 @@ TEST(SimulateRollout, HostAndFactorOfUpdates) {
   EXPECT_NEAR(engine_speeds(record.job, spec, pace).at(-1).base_s.at(16), before_s + 0.004, 1e-12);
 }
 
-// Each tensor is a collective: experts make many of them. Colocated engines get them, too.
+// Gathering makes one collective per tensor, and experts have many. Colocated engines gather, too.
 TEST(SimulateRollout, GatheredWeights) {
   const RolloutReport apart = loop_of(std::string(kEqual) + ", weights: gather");
   const Record record =
@@ -81,7 +81,7 @@ TEST(SimulateRollout, GatheredWeights) {
   const double tensors_s =
       record.job.calibration.gathered_tensor_s.value * weight_tensors(record.job.model);
   EXPECT_NEAR(apart.transfer.seconds, apart.transfer.transfer_s + tensors_s, 1e-12);
-  // tp 2 shares a node; engines apart are reached over NICs.
+  // The tp ranks share a node; separate engines are reached over NICs.
   EXPECT_NEAR(apart.transfer.bound_s,
               apart.transfer.model_bytes / 50e9 + colocated.transfer.bound_s, 1e-6);
   EXPECT_GE(colocated.transfer.seconds, tensors_s);
@@ -90,7 +90,7 @@ TEST(SimulateRollout, GatheredWeights) {
   EXPECT_GT(weight_tensors(experts), 128 * 3 * experts.layers);
 }
 
-// Engines that take new weights without a drain write on while tensors are collected.
+// Engines that take new weights without a drain continue to write while tensors are gathered.
 TEST(SimulateRollout, InFlightWeightsStopEnginesForTheirBytes) {
   const std::string rest = ", mode: asynchronous, weights: gather";
   const RolloutReport drained = loop_of(kEqual + rest);
@@ -112,7 +112,7 @@ TEST(SimulateRollout, EnginesFailAsNodesDo) {
   const RolloutReport without = loop_of(kEqual);
   const RolloutReport with = loop_of(kEqual, failures);
   EXPECT_GT(with.lost_share, 0);
-  EXPECT_GT(with.away_share, 5 * 200.0 / 86400);  // detection and restart take some minutes
+  EXPECT_GT(with.away_share, 5 * 200.0 / 86400);  // detection and restart take minutes
   EXPECT_GT(with.period_s, without.period_s);
 }
 
@@ -136,7 +136,7 @@ TEST(SimulateRollout, ColocatedEnginesHaveWhatTheLearnerLeaves) {
   EXPECT_EQ(moved.gpus, 16);
 }
 
-// A learner of adapters: its step as without engines, and their bytes alone on the links.
+// If the learner trains adapters, its step is as without engines, and only the adapters are sent.
 TEST(SimulateRollout, ALearnerOfAdapters) {
   const RolloutReport whole = loop_of(kEqual);
   const Record record = run(kEqual, "train: {adapter: {kind: lora, rank: 16}}\n");
@@ -178,7 +178,7 @@ RolloutReport loop_on_pools(const char* old_node, const std::string& rollout) {
   return *record.studies.find<RolloutReport>();
 }
 
-// Engines are as fast as the nodes that they stand on; two pools of one node are one machine.
+// Engines are as fast as their nodes; two pools with the same node equal one machine.
 TEST(SimulateRollout, EnginesStandOnOneOfThePools) {
   const std::string output = "output: {median: 1000, sigma: 0, longest: 2000}";
   const RolloutReport on_new = loop_on_pools("dgx-a100", "nodes: 2, pool: new, " + output);
@@ -186,7 +186,8 @@ TEST(SimulateRollout, EnginesStandOnOneOfThePools) {
   EXPECT_EQ(on_old.engines, 8);
   EXPECT_GT(on_old.generation_s, 1.3 * on_new.generation_s);
   EXPECT_NEAR(on_old.training_s, on_new.training_s, 1e-9 * on_new.training_s);
-  // The learner's 16 GPUs cost 1.5 USD on average, the 16 of the engines one or two.
+  // GPU hours of the learner's 16 GPUs cost 1.5 USD on average, those of the engines' 16 cost 1 or
+  // 2 USD.
   EXPECT_NEAR(on_old.usd_per_sample * on_old.samples_per_s * 3600, 16 * 1.5 + 16 * 1, 1e-6);
   EXPECT_NEAR(on_new.usd_per_sample * on_new.samples_per_s * 3600, 16 * 1.5 + 16 * 2, 1e-6);
   const RolloutReport alike = loop_on_pools("dgx-h100", "nodes: 2, pool: old, " + output);

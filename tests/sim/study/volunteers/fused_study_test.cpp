@@ -41,19 +41,19 @@ TEST(FusedStudy, OneJobIsTheJob) {
   }
 }
 
-// More jobs never take less time, nor more than one after the other; what a job alone leaves idle
-// is used up at some number, from which on the speed-up hardly grows.
+// More jobs never take less time, nor more than one after the other. At some number of jobs the GPU
+// is full, and the speed-up hardly grows beyond it.
 TEST(FusedStudy, SpeedsSmallJobsUpUntilTheGpuIsFull) {
   const FusedReport report = fused_report(fused_case(kSmall, 1), 1024);
   double step_s = 0;
   double speedup = 0.999;
   for (const FusedPoint& point : report.points) {
     EXPECT_GE(point.step_s, step_s) << point.jobs;
-    EXPECT_GE(point.speedup, speedup * 0.99) << point.jobs;  // waves come in steps
+    EXPECT_GE(point.speedup, speedup * 0.99) << point.jobs;  // waves round the time up
     step_s = point.step_s;
     speedup = point.speedup;
   }
-  EXPECT_GT(speedup, 2);  // of what a large job gains: LargeJobsGainLittle
+  EXPECT_GT(speedup, 2);  // more than large jobs gain: LargeJobsGainLittle
   const FusedPoint& full = report.points[report.points.size() - 2];
   EXPECT_LT(report.points.back().speedup, 1.1 * full.speedup);
 }
@@ -82,7 +82,7 @@ TEST(FusedStudy, MemoryLimitsHowManyThereAre) {
   }
   ASSERT_NE(report.best(), nullptr);
   EXPECT_LE(report.best()->jobs, report.most_jobs);
-  // All but what is there once grows with the jobs.
+  // All memory grows with the number of jobs, except for a part that exists once.
   const double once = 2 * report.points[0].memory_bytes - report.points[1].memory_bytes;
   EXPECT_GT(once, 0);
   EXPECT_LT(once, 0.5 * report.points[0].memory_bytes);
@@ -94,8 +94,8 @@ TEST(FusedStudy, WithoutRoomThereIsNoBest) {
   EXPECT_EQ(report.best(), nullptr);
 }
 
-// Jobs that are fused are plain modules of PyTorch, unless a software is named: a fifth of the CPU
-// time of Transformer Engine's.
+// Fused jobs are plain PyTorch modules unless software is named; these take a fifth of the CPU time
+// of Transformer Engine.
 TEST(FusedStudy, JobsAreThoseOfHfta) {
   const auto share = [](const std::string& software) {
     return parse_case(
@@ -111,10 +111,10 @@ TEST(FusedStudy, JobsAreThoseOfHfta) {
   EXPECT_EQ(share("software: megatron\n"), 1);
 }
 
-// Published: up to 15.1 times the throughput of jobs one by one (arXiv 2102.02344), by model, batch
-// and accelerator. A job of its own has a GPU to itself and is not slower than its kernels and
-// their launches. Missed on an A100 at a batch of one, which leaves most of it idle: 16 times with
-// 64 jobs. Their models and the batches of their largest gain are others.
+// Published: up to 15.1 times the throughput of separate jobs (arXiv 2102.02344), depending on
+// model, batch and accelerator. A separate job has a GPU to itself and is as fast as its kernels
+// and launches allow. Missed on an A100 at a batch of one, which leaves most of it idle: we predict
+// 16 times with 64 jobs. The paper's models, and the batches of its largest gain, differ from ours.
 TEST(FusedStudy, GainsAreOfThePublishedOrderButForABatchOfOne) {
   constexpr double kPublished = 15.1;
   for (const char* gpu : {"dgx-v100", "dgx-a100"}) {

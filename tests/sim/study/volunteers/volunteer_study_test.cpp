@@ -47,7 +47,7 @@ TEST(VolunteerStudy, SharesAreOfTheOptimum) {
   EXPECT_GT(report.utilisation.at("t4").mean, report.unhidden_utilisation.at("t4").mean);
 }
 
-// Peers that stay, on one stage each: what the cost models say of a stage, and nothing else.
+// Peers stay, each on one stage: the rate follows from the cost models of a stage alone.
 TEST(VolunteerStudy, PeersThatStayAreBalanced) {
   const Case the_case =
       case_of("{trials: 2, peers: [{name: t4, count: 8, up: 1 Gb/s, down: 1 Gb/s}]}");
@@ -76,7 +76,7 @@ TEST(VolunteerStudy, AdaptiveRolesAreNotSlowerThanFixedOnes) {
   EXPECT_FALSE(report.computing.empty());
 }
 
-// A peer that delays the exchange more than it helps is left out of the compute.
+// A peer that delays the exchange more than it helps does not compute.
 TEST(VolunteerStudy, ALinkThatIsTooSlowDoesNotCompute) {
   const VolunteerReport report =
       report_of(case_of("{trials: 1, peers: [{name: wide, count: 8, up: 1 Gb/s, down: 1 Gb/s}, "
@@ -86,8 +86,8 @@ TEST(VolunteerStudy, ALinkThatIsTooSlowDoesNotCompute) {
   EXPECT_LT(report.step_s.at("adaptive").mean, 0.1 * report.step_s.at("all-reduce").mean);
 }
 
-// Peers stay, on one stage: a batch takes as long as compute or averaging under adaptive roles,
-// whichever is slower, and peers that these leave out add nothing.
+// Peers stay, on one stage. A batch takes as long as compute or as averaging with adaptive roles,
+// whichever is slower, and peers without a role in computing add nothing.
 TEST(VolunteerStudy, TokensAreThoseOfTheStepBeneath) {
   const char* const fast = "{name: wide, count: 4, up: 100 Gb/s, down: 100 Gb/s}";
   const char* const slow = "{name: narrow, count: 4, up: 100 Mb/s, down: 100 Mb/s}";
@@ -126,7 +126,7 @@ TEST(VolunteerStudy, ManyTrainersDoNotMindTheLatency) {
   const CallsPoint& far = report.by_latency.back();
   EXPECT_EQ(near.latency_s, 0);
   EXPECT_EQ(far.latency_s, 1);
-  // More of them than 2 s there and back, against 4 peers, let stand idle.
+  // There are more trainers than a round trip of 2 s to 4 peers leaves waiting.
   ASSERT_LT(20 * report.saturating_trainers, 100000);
   EXPECT_GT(far.tokens_per_s, 0.9 * near.tokens_per_s);
   EXPECT_LT(far.single_tokens_per_s, 0.1 * near.single_tokens_per_s);

@@ -1,4 +1,5 @@
-// Measured collectives: points, families, what is fitted on and judged, simpler rules.
+// Tests cover measured collectives: points, families, rows to fit on and to judge, and simpler
+// rules.
 #include "validate/accuracy/collectives/collective_accuracy.hpp"
 
 #include <fmt/format.h>
@@ -49,7 +50,7 @@ TEST(Collectives, PointsAreMedians) {
   EXPECT_EQ(report.measured_rows, 4);
 }
 
-// Every row is part of a point, or named with a reason.
+// Every row is part of a point, or listed with a reason.
 TEST(Collectives, NoRowIsLost) {
   const CollectiveRows rows =
       rows_of(line("M", 16, 1 << 20, 90) + line("M", 16, 1 << 20, 100, "", "inconsistent") +
@@ -90,7 +91,7 @@ TEST(Collectives, FittedRowsAreNotJudged) {
   }
 }
 
-// One file may be named for both: its rows are then not judged.
+// If one file is named for both, its rows are fitted on and not judged.
 TEST(Collectives, CalibrateOnTheSameFile) {
   const CollectiveRows rows = rows_of(line("M", 16, 1 << 20, 90) + line("M", 16, 1 << 24, 900));
   CollectivesOptions options;
@@ -110,7 +111,7 @@ TEST(Collectives, RefusesWhatCannotBeFitted) {
   EXPECT_THROW(validate_collectives({rows}, options), Error);
 }
 
-// A bound on no rows would always hold.
+// A bound on no rows would always hold, so it is refused.
 TEST(Collectives, RefusesToJudgeNothing) {
   const CollectiveRows rows = rows_of(line("M", 16, 1 << 20, 90));
   CollectivesOptions options;
@@ -120,7 +121,7 @@ TEST(Collectives, RefusesToJudgeNothing) {
   EXPECT_EQ(validate_collectives({rows}, options).report.rows.size(), 1u);
 }
 
-// Rows made by the law give it back.
+// A fit on rows that follow the law finds its parameters.
 TEST(AlphaBeta, IsFoundAgain) {
   std::vector<double> steps;
   std::vector<double> bytes;
@@ -157,8 +158,8 @@ TEST(CollectiveBaselines, RingTreeAndNoise) {
   }
 }
 
-// `windtunnel expect` states of each measured point what it is judged by, so that as many lie in
-// its interval as the table of machines says.
+// `windtunnel expect` states for each measured point the interval that the point is judged by, so
+// the table of machines counts the same points inside.
 TEST(Collectives, ExpectedAsTheyAreJudged) {
   const CollectiveRows rows =
       read_collective_rows(WINDTUNNEL_SOURCE_DIR "/tests/data/collectives.csv");
@@ -168,7 +169,7 @@ TEST(Collectives, ExpectedAsTheyAreJudged) {
   std::vector<SkippedRow> skipped;
   const std::vector<ScoredRow> points = scored_rows(all, node_sizes(rows.rows), skipped);
   ASSERT_EQ(points.size(), report.report.rows.size());
-  std::map<std::string, std::pair<int, int>> inside;  // of points, by machine
+  std::map<std::string, std::pair<int, int>> inside;  // points per machine
   for (std::size_t i = 0; i < points.size(); ++i) {
     const ScoredRow& point = points[i];
     const CollectiveMachine& where = *point.where;

@@ -1,4 +1,4 @@
-// The fit of a network's law, on timings generated from laws that are known.
+// A network's law is fitted on timings that are generated from known laws.
 #include "validate/accuracy/collectives/collective_fit.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kNoise = 0.04;
 
-// All-reduces of 1 KiB to 1 GiB on nodes of eight H100; `runs` of each point.
+// Points are all-reduces of 1 KiB to 1 GiB on nodes of eight H100, each with `runs` runs.
 std::vector<ScoredRow> points_at(const std::vector<int>& gpus, int runs = 1) {
   std::string text = "machine,gpu,gpus,nodes,network,collective,bytes,time_us,notes\n";
   for (const int count : gpus) {
@@ -63,7 +63,7 @@ FittedNetwork fit(const std::vector<ScoredRow>& points) {
   return fit_network(points, points.front().where->cluster, start());
 }
 
-// A machine that is not as specified; without slow nodes.
+// The machine differs from its specification; it has no slow nodes.
 Calibration other_machine() {
   Calibration truth = start();
   InterconnectLaw& law = truth.network;
@@ -90,8 +90,8 @@ TEST(CollectiveFit, WithoutRowsItIsTheSpecification) {
   }
 }
 
-// What the rows decide lies within its interval nine times out of ten; times at scales that were
-// not fitted on lie in theirs as often, and near the prediction.
+// Numbers that the rows determine are within their intervals nine times out of ten. Times at other
+// scales are within theirs as often, and near the prediction.
 TEST(CollectiveFit, AKnownLawIsFoundAgain) {
   const Calibration truth = other_machine();
   int decided = 0;
@@ -119,7 +119,7 @@ TEST(CollectiveFit, AKnownLawIsFoundAgain) {
     measure(others, truth, random);
     for (const ScoredRow& row : others) {
       const double predicted = law_of(row, network.calibration);
-      const TimeFactors factors = interval(network, {}, row);  // the law is the truth
+      const TimeFactors factors = interval(network, {}, row);  // the law is exact
       ++rows;
       covered += row.seconds >= predicted * factors.low && row.seconds <= predicted * factors.high;
       errors.push_back(std::abs(predicted / row.seconds - 1));
@@ -132,7 +132,7 @@ TEST(CollectiveFit, AKnownLawIsFoundAgain) {
   EXPECT_LT(median(errors), 0.06);
 }
 
-// Powers of two beyond the largest fitted; intervals grow with them.
+// Distance counts powers of two beyond the largest fitted values; intervals grow with it.
 TEST(CollectiveFit, FarFromWhatWasFittedLessIsKnown) {
   FittedNetwork network;
   network.calibration = start();
@@ -150,12 +150,12 @@ TEST(CollectiveFit, FarFromWhatWasFittedLessIsKnown) {
     EXPECT_GT(high, before);
     before = high;
   }
-  network.rows = 0;  // of nothing that was fitted nothing is far
+  network.rows = 0;  // without fitted rows there is no distance
   EXPECT_EQ(distance_of(network, points.back()).ranks, 0);
 }
 
-// Environments of one machine start where all of them together lie, held closer to it than the
-// specification held that.
+// Environments of a machine start from the fit of all of them, and are held closer to it than that
+// fit was held to the specification.
 TEST(CollectiveFit, EnvironmentsStartFromTheirMachine) {
   RandomStream random(11, RandomPurpose::test, 0);
   std::vector<ScoredRow> points = points_at({16, 32, 64});
@@ -173,7 +173,7 @@ TEST(CollectiveFit, EnvironmentsStartFromTheirMachine) {
   EXPECT_EQ(shared.network.noise_log.value, before.network.noise_log.value);
 }
 
-// What the specification knows for sure no rows change.
+// Rows do not change numbers that the specification states exactly.
 TEST(CollectiveFit, KnownSettingsAreNotTried) {
   Calibration known = start();
   known.network.tuner_ll128 = {0, 0, 0, Origin::published, "a NIC behind the host's bridge"};
@@ -224,7 +224,7 @@ TEST(CollectiveFit, SlowNodesAreFoundInRepeatedRuns) {
   const Calibration truth = other_machine();
   RandomStream random(3, RandomPurpose::test, 0);
   std::vector<ScoredRow> points = points_at({64, 128}, kRuns);
-  std::map<std::pair<int, int>, double> slowdowns;  // by nodes and run
+  std::map<std::pair<int, int>, double> slowdowns;  // by number of nodes and run
   for (const int nodes : {8, 16}) {
     for (int run = 0; run < kRuns; ++run) {
       double& log = slowdowns[{nodes, run}];
@@ -246,13 +246,13 @@ TEST(CollectiveFit, SlowNodesAreFoundInRepeatedRuns) {
   EXPECT_NEAR(law.slow_share.value, kShare, 0.004);
   EXPECT_NEAR(law.slow_log.value, kLog, 0.1);
   EXPECT_NE(law.slow_share.source, start().network.slow_share.source);
-  // One run of each point says nothing of them.
+  // Single runs of each point cannot show slow nodes.
   std::vector<ScoredRow> single = points_at({8, 16, 32});
   measure(single, truth, random);
   EXPECT_EQ(fit(single).calibration.network.slow_share.source, start().network.slow_share.source);
 }
 
-// A number whose bounds leave no room is the user's.
+// A number without room between its bounds is stated by the user and stays.
 TEST(CollectiveFit, StatedNumbersStay) {
   Calibration base = start();
   base.network.net_share = {0.5, 0.5, 0.5, Origin::measured, "a test"};

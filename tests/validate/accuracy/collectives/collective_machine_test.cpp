@@ -1,5 +1,5 @@
-// What labels of measured rows say of machines and networks. The labels are of published rows and
-// of others in their style.
+// Labels of measured rows describe machines and networks. The labels are those of published rows,
+// and others in their style.
 #include "validate/accuracy/collectives/collective_machine.hpp"
 
 #include <gtest/gtest.h>
@@ -159,7 +159,7 @@ TEST(CollectiveMachine, OneNicPerRank) {
   EXPECT_EQ(read.cluster.node.nic_Bps.value, 50e9);
 }
 
-// NVLink stays where PCIe is named beside it; a rack of trays is one domain.
+// NVLink is used although PCIe is also named; a rack of trays is one domain.
 TEST(CollectiveMachine, NvlinkBesidePcie) {
   const CollectiveMachine both =
       machine(row_of("M", "H100", 16, 2, "NVLink4, PCIe gen5, 8x400Gb/s InfiniBand"));
@@ -168,7 +168,7 @@ TEST(CollectiveMachine, NvlinkBesidePcie) {
   EXPECT_EQ(machine(row_of("M", "GB200", 36, 9, "NVLink5")).shape.nodes, 1);
 }
 
-// Digits without end are no number of NICs.
+// A number with too many digits is not a number of NICs.
 TEST(CollectiveMachine, LongNumbers) {
   const std::string digits(400, '9');
   for (const std::string& text :
@@ -183,7 +183,7 @@ TEST(CollectiveMachine, PcieOnly) {
   EXPECT_EQ(read.cluster.nodes, 1);
 }
 
-// The report must say where one machine stands for another.
+// The report states if one machine is used in place of another.
 TEST(CollectiveMachine, StandsForOthers) {
   const CollectiveMachine h800 = machine(row_of("M", "H800 SXM", 8, 1, "NVSwitch"));
   EXPECT_EQ(h800.cluster.node.nvlink_Bps.value, 200e9);
@@ -221,8 +221,8 @@ TEST(CollectiveMachine, ForcedChoice) {
   EXPECT_EQ(forced_choice("a tree stood there"), CollectiveChoice());
 }
 
-// As MareNostrum 5 has it, nodes of four H100 without a switch: the curve of "nvlstree" is that of
-// "ring", those of the others that cannot run are that of what NCCL picks.
+// Nodes are as in MareNostrum 5, with four H100 and no switch. The curve of "nvlstree" equals that
+// of "ring"; the other algorithms cannot run, and their curves equal that of NCCL's choice.
 TEST(CollectiveMachine, ForcedAndNotThere) {
   using enum CollectiveAlgorithm;
   const CollectiveMachine four =

@@ -1,4 +1,4 @@
-// Splits of judged points, by hand.
+// Splits of judged points are compared with sums by hand.
 #include "validate/accuracy/collectives/collective_summary.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ struct Judged {
   std::vector<ScoredRow> points;
   std::vector<ValidationRow> predictions;
 
-  // Ours is off by `error`, the ring from specification by `ring`.
+  // Our prediction is off by `error`, the ring from the specification by `ring`.
   void add(const std::string& machine, int gpus, double bytes, double error, double ring) {
     ScoredRow point;
     point.id = std::to_string(points.size());
@@ -51,7 +51,7 @@ TEST(CollectivesSummary, MachinesScalesAndTheRing) {
   EXPECT_EQ(fitted.rows, 6);
   EXPECT_NEAR(fitted.below.median, 0.2, 1e-9);
   EXPECT_NEAR(fitted.covered, 2. / 3, 1e-9);
-  EXPECT_EQ(summary.beyond_below.points, 1);  // within what was fitted none counts
+  EXPECT_EQ(summary.beyond_below.points, 1);  // points within the fitted range do not count
   EXPECT_NEAR(summary.beyond_below.median, 0.3, 1e-9);
   EXPECT_NEAR(summary.beyond_from.ring, 0.2, 1e-9);
   const JudgedMachine& unfitted = summary.machines[1];
@@ -76,7 +76,7 @@ TEST(CollectivesSummary, WhatTheLibrarysLawsHaveSeenIsNotUnseen) {
   EXPECT_EQ(summary.unseen.points, 1);
 }
 
-// What could not be predicted, and moved to the rows not used, is no point.
+// A point that could not be predicted is listed as unused and does not count.
 TEST(CollectivesSummary, LeavesOutWhatWasNotPredicted) {
   Judged judged;
   judged.add("new", 8, 1e3, 0.1, 0.2);

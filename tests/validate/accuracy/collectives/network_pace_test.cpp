@@ -17,7 +17,7 @@ TEST(NetworkPace, OneSidedPointsNameTheRatio) {
 
 TEST(NetworkPace, NoiseIsNot) {
   EXPECT_FALSE(pace_of({}).one_sided());
-  EXPECT_FALSE(pace_of({0.9, 0.85, 0.95}).one_sided());        // close
+  EXPECT_FALSE(pace_of({0.9, 0.85, 0.95}).one_sided());        // close to 1
   EXPECT_FALSE(pace_of({0.5, 0.6, 0.7, 1.5, 2}).one_sided());  // to both sides
   EXPECT_FALSE(pace_text(pace_of({1, 1.1, 0.9}), "it").has_value());
 }

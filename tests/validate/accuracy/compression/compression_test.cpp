@@ -15,7 +15,7 @@ namespace {
 
 const CompressionValidation& validated() {
   static const CompressionValidation validation = [] {
-    // Told apart by their headers, whichever is first.
+    // The files are told apart by their headers, in any order.
     return validate_compression(
         read_compression_files({WINDTUNNEL_SOURCE_DIR "/tests/data/quantised_all_reduce.csv",
                                 WINDTUNNEL_SOURCE_DIR "/tests/data/exchange_runs.csv"}),
@@ -31,7 +31,7 @@ const ValidationFamily& family(const std::string& name) {
   return *found;
 }
 
-// The bounds that a prediction from one law per network has to meet; all rows judged are unseen.
+// Predictions from one law per network must meet these bounds; all judged rows are unseen.
 TEST(Compression, MethodsOfExchangeFromOneLawPerNetwork) {
   EXPECT_EQ(family("BSP").rows, 6);
   EXPECT_EQ(family("BSP").fitted, 18);
@@ -98,7 +98,7 @@ TEST(Compression, TheFittedLawIsPhysical) {
   const FittedLawNumber* connection = law.find(kConnection, "", 1);
   ASSERT_NE(connection, nullptr);
   EXPECT_GT(connection->value, 0.1e9);
-  EXPECT_LT(connection->value, 25e9 / 8);  // what one connection seldom gets, says BytePS
+  EXPECT_LT(connection->value, 25e9 / 8);  // BytePS: one connection rarely gets more
 }
 
 TEST(Compression, DataParallelStepsGrowAsMeasured) {
@@ -177,7 +177,7 @@ TEST(Compression, BucketsWithoutRowsToFitOnAreNotPredicted) {
   EXPECT_GE(report.skipped.size(), runs.runs.size());
 }
 
-// Nothing holds servers back that no row was fitted on.
+// Servers without fitted rows have no slowdown.
 TEST(Compression, ServersThatNoRowIsFittedOn) {
   CompressionRuns runs =
       read_compression_runs(WINDTUNNEL_SOURCE_DIR "/tests/data/exchange_runs.csv");
@@ -196,7 +196,7 @@ TEST(Compression, ServersThatNoRowIsFittedOn) {
   EXPECT_EQ(served, 4);
 }
 
-// The law of one file's rows judges another's, and a file that is named for both is fitted on.
+// A law fitted on one file's rows judges another's; a file named for both is fitted on.
 TEST(Compression, LinksAreFittedOnTheFilesThatAreNamedForIt) {
   CompressionRuns fitted =
       read_compression_runs(WINDTUNNEL_SOURCE_DIR "/tests/data/exchange_runs.csv");
@@ -220,7 +220,8 @@ TEST(Compression, LinksAreFittedOnTheFilesThatAreNamedForIt) {
   for (const ValidationRow& row : report.fitted) EXPECT_FALSE(row.id.starts_with("judged"));
 }
 
-// Nine tenths of what was left out lie inside; what was never seen should come near to that.
+// Nine tenths of the left-out rows are inside their intervals; unseen rows should come near that
+// share.
 TEST(Compression, IntervalsHoldMostUnseenSteps) {
   int inside = 0;
   int claimed = 0;
@@ -243,7 +244,8 @@ TEST(Compression, AChoiceThatLeavesNothingToFitOnIsRefusedWithTheWayOn) {
             "fit; choose others with --fit-where, or files with --calibrate-on");
 }
 
-// Nothing to solve for is a reason, whichever rows are missing.
+// Without dense rows the exchange's time cannot be solved for, and the report states this reason,
+// whichever rows are missing.
 TEST(Compression, SparseExchangeWithoutDenseRowsIsSkippedWithTheReason) {
   for (const char* missing : {"Dense S-SGD", "gTop-k S-SGD"}) {
     CompressionRuns runs =

@@ -14,7 +14,7 @@ std::vector<ExchangeSource> read(const std::string& sources) {
   return read_exchange_sources(parse_document("sources:\n" + sources, "t.yaml"));
 }
 
-// A source with one method and a law of two numbers, and keys that are added to each.
+// Returns a source with one method and a law of two numbers; the arguments are added to these.
 std::string entry(const std::string& method = "", const std::string& number = "",
                   const std::string& source = "") {
   return "  mine:\n"
@@ -54,8 +54,8 @@ TEST(ExchangeSource, AnEntryIsAllThatASourceNeeds) {
   const CompressionValidation validation =
       validate_compression({{runs}, {}}, {.sources = &sources});
   const ValidationReport& report = validation.report;
-  EXPECT_EQ(report.rows.size(), 2U);    // of 32 GPUs
-  EXPECT_EQ(report.fitted.size(), 6U);  // two models on 4, 8, 16
+  EXPECT_EQ(report.rows.size(), 2U);    // those on 32 GPUs
+  EXPECT_EQ(report.fitted.size(), 6U);  // two models on 4, 8 and 16 GPUs
   for (const ValidationRow& row : report.rows) {
     EXPECT_EQ(row.family, "mine, WFBP");
     EXPECT_LT(row.relative_error(), 0.2) << row.label;
@@ -63,7 +63,7 @@ TEST(ExchangeSource, AnEntryIsAllThatASourceNeeds) {
   const auto reason = [](const SkippedRow& row) {
     return row.reason.starts_with("unknown method of exchange");
   };
-  EXPECT_EQ(std::ranges::count_if(report.skipped, reason), 48);  // the six other methods
+  EXPECT_EQ(std::ranges::count_if(report.skipped, reason), 48);  // rows of the six other methods
   ASSERT_EQ(validation.laws.size(), 1U);
   EXPECT_TRUE(validation.laws[0].ends_with(" %")) << validation.laws[0];
 }

@@ -13,7 +13,7 @@ Task task_of(TaskKind kind, double seconds) {
   return task;
 }
 
-// One rank: two computations and a copy, one behind the other.
+// The plan has one rank with two computations and a copy, one after the other.
 ExecutedPlan three_tasks() {
   ExecutedPlan executed;
   RankClass rank_class;
@@ -58,7 +58,7 @@ TEST(ExecutionComparison, TakesTheMedianOfStepsRanksAndKinds) {
   EXPECT_EQ(result.kinds[0].tasks, 2);
   EXPECT_EQ(result.kinds[0].total.measured_s, 5);
   EXPECT_EQ(result.kinds[1].total.measured_s, 6);
-  // The two computations have medians of 1 and 4, and errors of 0 and a half.
+  // The two computations have measured medians of 1 and 4 s, and errors of 0 and a half.
   EXPECT_DOUBLE_EQ(result.kinds[0].median_error, 0.25);
 }
 

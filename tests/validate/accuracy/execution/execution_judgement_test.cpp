@@ -7,7 +7,7 @@
 namespace windtunnel {
 namespace {
 
-// A scenario whose step is predicted and was measured so.
+// Returns a scenario with this predicted step and these measured ones.
 JudgedExecution judged_of(const std::string& name, double predicted_s,
                           const std::vector<double>& measured_s) {
   JudgedExecution judged;
@@ -27,7 +27,7 @@ JudgedExecution judged_of(const std::string& name, double predicted_s,
   return judged;
 }
 
-// No scenario tells its own interval.
+// A scenario's own errors do not enter its interval.
 TEST(ExecutionJudgement, IntervalsAreOfTheOtherScenarios) {
   std::vector<JudgedExecution> judged = {judged_of("a", 1, {1.01, 1.02}),
                                          judged_of("b", 2, {2.02, 2.04}),
@@ -44,7 +44,7 @@ TEST(ExecutionJudgement, CountsThePairsInOrderThatDiffer) {
                                                judged_of("b", 1.2, {1.05}),
                                                judged_of("c", 1.1, {2}), judged_of("d", 4, {4})};
   const ExecutionVerdict verdict = verdict_on(judged);
-  EXPECT_EQ(verdict.pairs, 5);  // all but a and b
+  EXPECT_EQ(verdict.pairs, 5);  // all pairs except a and b
   EXPECT_EQ(verdict.pairs_in_order, 3);
   EXPECT_NEAR(verdict.median_step_error, (0.3 + 1.2 / 1.05 - 1) / 2, 1e-12);
   EXPECT_EQ(verdict.coverage, -1) << "no intervals were given";
@@ -52,8 +52,8 @@ TEST(ExecutionJudgement, CountsThePairsInOrderThatDiffer) {
   EXPECT_NEAR(verdict.kinds[0].total.error(), (1.3 + 1.2 + 1.1 + 4) / 8.05 - 1, 1e-12);
 }
 
-// The plan that overheads are measured on runs in both executors, and what is added to another plan
-// is a wait, a send, a round each.
+// Overheads are measured with a plan that runs in both executors. Another plan then gets them for
+// each wait, send and round.
 TEST(MachineOverheads, AreAddedToEachTask) {
   ExecutedPlan executed;
   executed.cluster = small_cluster(4, 1);

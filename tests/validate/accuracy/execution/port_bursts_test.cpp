@@ -16,8 +16,8 @@ ExecutedPlan on_testbed(const Cluster& cluster) {
   return executed;
 }
 
-// What a port has gathered passes at once: as much as its bucket holds behind a long pause, nothing
-// of what follows at once, and as much as fits into a short pause.
+// Credit that a port gathered passes at once: a full bucket after a long pause, none directly after
+// that, and a part after a short pause.
 TEST(PortBursts, AreAsLongAsThePausesBeforeThem) {
   ExecutedPlan executed = on_testbed(small_cluster(2, 1));
   const ExecutionScale scale = {10, 1000};
@@ -46,7 +46,8 @@ TEST(PortBursts, AreAsLongAsThePausesBeforeThem) {
   EXPECT_EQ(with_bursts(executed, predicted, scale).plan, executed.plan);
 }
 
-// A port at a tenth of its rate gathers a tenth, and its neighbour what it always does.
+// A port at a tenth of its rate gathers a tenth of the credit; its neighbour gathers as much as
+// before.
 TEST(PortBursts, AreOfThePortsOwnRate) {
   Cluster cluster = small_cluster(2, 1);
   cluster.degraded_nics = {{0, 0, 0.1}};

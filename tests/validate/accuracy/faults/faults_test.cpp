@@ -1,4 +1,4 @@
-// Published reference points under failures against what their sources state.
+// Predictions under failures are compared with published reference points.
 #include "validate/accuracy/faults/faults.hpp"
 
 #include <gtest/gtest.h>
@@ -56,21 +56,22 @@ TEST(Faults, MeasuredValuesLieInside) {
         << prediction.predicted << " in " << prediction.low << " .. " << prediction.high;
     EXPECT_LE(prediction.low, prediction.predicted) << prediction.name;
     EXPECT_LE(prediction.predicted, prediction.high) << prediction.name;
-    // A tolerance is for what leaves nothing open: 1 %, of the mean times 15 %.
+    // A row has a tolerance only if it leaves no input open: 1 %, or 15 % for means.
     EXPECT_EQ(prediction.tolerance > 0, prediction.unpublished.empty()) << prediction.name;
     EXPECT_LE(prediction.tolerance, prediction.unit == "h" ? 0.15 : 0.01) << prediction.name;
   }
 }
 
 TEST(Faults, BoundsHoldAsFarAsTheyAreAsked) {
-  // 54 d lose at most a tenth to 466 interruptions: 16.7 min each.
+  // In 54 d at most a tenth is lost to 466 interruptions: 16.7 min each.
   const FaultPrediction& llama = row("L3");
   EXPECT_TRUE(llama.at_least);
   EXPECT_GT(llama.low, 0.90);
   ASSERT_TRUE(llama.unrestricted);
   EXPECT_LT(llama.unrestricted->low, llama.low);
   EXPECT_NE(llama.note.find("16.7 min"), std::string::npos) << llama.note;
-  // The acceptance of the RSC jobs: narrow although restart, write time and gaps are open.
+  // The RSC jobs have a narrow interval for acceptance, although restart, write time and gaps are
+  // open.
   const FaultPrediction& jobs = row("RSC1-F2");
   EXPECT_GT(jobs.high, 0.90);
   EXPECT_LE(jobs.width(), 0.06);
@@ -97,7 +98,7 @@ TEST(Faults, OpenInputsAreListedWithTheirReason) {
           << prediction.name << " " << input.name;
     }
   }
-  // Each input that the table calls unpublished, and one range for all rows that leave it open.
+  // Every unpublished input is listed, and it has one range for all rows that leave it open.
   ASSERT_EQ(row("L3").unpublished.size(), 7u);
   EXPECT_EQ(row("L3").unpublished[4].name, "spare nodes");
   const auto named = [](const FaultPrediction& prediction, const std::string& name) {
@@ -114,13 +115,13 @@ TEST(Faults, OpenInputsAreListedWithTheirReason) {
 
 TEST(Faults, RatesAreFittedTogether) {
   ASSERT_EQ(published().rates.size(), 3u);
-  // The geometric mean of 1000 / 47.7 and 1000 / (128 x 7.9 / 24).
+  // The rate is the geometric mean of 1000 / 47.7 and 1000 / (128 x 7.9 / 24).
   EXPECT_NEAR(published().rates[0].value, std::sqrt(1000 / 47.7 * 1000 * 24 / (128 * 7.9)), 1e-6);
   EXPECT_NEAR(published().rates[1].value, 6.5, 1e-12);
   EXPECT_NEAR(published().rates[2].value, std::log((1 / 0.3) / (3 / 2.6)) / std::log(3.0), 1e-9);
 }
 
-// Nor bounds with values: an error against a bound is none.
+// Bounds and values are not mixed either, because a difference from a bound is not an error.
 TEST(Faults, MetricsAreNotMixed) {
   std::map<std::string, int> rows;
   for (const ValidationFamily& family : published().report.families)
@@ -169,12 +170,13 @@ TEST(Faults, RowsThatStateTooLittleSayWhat) {
   for (size_t i = 0; i < reasons.size(); ++i) {
     EXPECT_EQ(validation.report.skipped[i].reason, reasons[i]);
   }
-  // An hour between failures never leaves 0.99: it is said, not stretched.
+  // With an hour between failures goodput stays below 0.99 in the whole range; the report says so
+  // instead of widening the range.
   ASSERT_EQ(validation.predictions.size(), 1u);
   EXPECT_FALSE(validation.predictions[0].inside());
 }
 
-// A bad row, a name that no table of metrics holds, two files: what can be predicted is.
+// Rows are predicted although there are a bad row, an unknown metric and two files.
 TEST(Faults, RowsAreJudgedByWhatTheyStateWhateverIsBesideThem) {
   const std::string states = ",1024,128,10,20,,,,600,30,300,,";
   const FaultPoints first = parse("A,x" + states +

@@ -1,4 +1,4 @@
-// What words of rows of checkpoints become, by hand.
+// The words of checkpoint rows are compared with the models that they stand for, by hand.
 #include "validate/accuracy/kinds/checkpoint_accuracy.hpp"
 
 #include <gtest/gtest.h>
@@ -27,11 +27,11 @@ TEST(CheckpointAccuracy, BytesGoThroughTheSoftwareToThePlace) {
   ASSERT_EQ(report.rows.size(), 4u) << report.skipped.front().reason;
   const double pcie_Bps = 0.85 * 32e9;
   EXPECT_NEAR(report.rows[0].predicted, 64e9 / pcie_Bps + 64e9 / 0.64e9, 0.1);
-  // 16 processes of 4 GB each: 6.25 s; 32 GB of a node on its drives take longer.
+  // 16 processes write 4 GB each in 6.25 s; the 32 GB of a node take longer on its drives.
   EXPECT_NEAR(report.rows[1].predicted, 4e9 / pcie_Bps + 8, 0.01);
   EXPECT_NEAR(report.rows[1].baselines.at("bytes / bandwidth"), 8, 1e-9);
   EXPECT_NEAR(report.rows[2].predicted, 0.05 + 128 + 4e9 / pcie_Bps, 0.01);
-  // A throughput is the time of 1 GB.
+  // A throughput is converted to the time of 1 GB.
   EXPECT_NEAR(report.rows[3].measured, 1 / 0.6, 1e-9);
   EXPECT_NEAR(report.rows[3].predicted, 1e9 / pcie_Bps + 1 / 0.64, 0.01);
 }
@@ -49,7 +49,7 @@ TEST(CheckpointAccuracy, SavesOverSlowStorageTellTheBytesOfARun) {
   EXPECT_EQ(alone.skipped.at(0).reason, "the bytes of the checkpoint are not stated");
 }
 
-// 4 GB a GPU over PCIe: what training waits for while DCP writes behind it.
+// Each GPU copies 4 GB over PCIe; training waits for that while DCP writes in the background.
 TEST(CheckpointAccuracy, ASaveBehindTrainingStallsItForTheCopy) {
   const ValidationReport report = validate_checkpoints({parse_checkpoint_rows(
       "source,system,gpus,gpu_type,model,checkpoint_bytes,storage,storage_bw_Bps,method,event,"
@@ -64,8 +64,8 @@ TEST(CheckpointAccuracy, ASaveBehindTrainingStallsItForTheCopy) {
   EXPECT_NEAR(report.rows[0].predicted, report.rows[1].predicted + 8, 1e-6);
 }
 
-// A save whose stall is stated: its parameters tell the bytes, and one process of torch.save is
-// slower than storage that is not named.
+// For a save with a stated stall, the parameters give the bytes. The storage is not named; one
+// process of torch.save is slower than it.
 TEST(CheckpointAccuracy, ParametersTellBytes) {
   const ValidationReport report = validate_checkpoints({parse_checkpoint_rows(
       "source,system,gpus,gpu_type,model,params,checkpoint_bytes,storage,storage_bw_Bps,method,"

@@ -1,4 +1,4 @@
-// The driver of kinds of rows, and what rows of each kind become, by hand.
+// Tests cover the driver of kinds of rows, and compare rows of each kind with models by hand.
 #include "validate/accuracy/kinds/measured_kind.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ constexpr auto kPaceFields = std::to_array<RowField<Pace>>({
     {"seconds", &Pace::seconds, Needs::cell, "s", 1e9},
 });
 
-// All take 10 s.
+// Predicts 10 s for every row.
 std::vector<PredictedRow> ten_seconds(const Pace& row) {
   if (row.family == "unknown") throw Error("nobody knows");
   PredictedRow result;
@@ -57,11 +57,11 @@ TEST(MeasuredKinds, RowsAreJudgedFittedOnOrSkipped) {
   EXPECT_EQ(report.skipped[0].reason, "column 'seconds': is empty");
   EXPECT_EQ(report.skipped[1].id, "paces.csv:6");
   EXPECT_EQ(report.skipped[1].reason, "nobody knows");
-  // Three families tell each other's intervals.
+  // Each of three families gets its interval from the two others.
   EXPECT_LT(report.rows[0].low, 10);
   EXPECT_GT(report.rows[0].high, 10);
   EXPECT_DOUBLE_EQ(report.families.at(0).baselines.at("five"), 0.375);
-  // A row with two figures assumes a thing once.
+  // A row with two figures counts an assumption once.
   EXPECT_EQ(report.families.at(0).assumed.at("the weather"), 1);
 }
 
@@ -70,7 +70,7 @@ TEST(MeasuredKinds, OnlyTheRowsAskedFor) {
   EXPECT_THROW(judged("a,8\n", RowFilter::parse("second>9")), Error);
 }
 
-// A fault of the scenario that stands for a row is told at the row.
+// A fault in the scenario made for a row is reported at the row.
 TEST(MeasuredKinds, AScenarioHasNoPlaceOfItsOwn) {
   const auto report =
       judge_rows<Pace>({parse_fields<Pace>("family,seconds\na,1\n", "paces.csv", kPaceFields)}, {},
@@ -85,7 +85,7 @@ TEST(MeasuredKinds, AScenarioHasNoPlaceOfItsOwn) {
 
 ValidationReport judged_by(const std::string& kind, const std::string& path);
 
-// Simulated once for all tests.
+// The rows are simulated once for all tests.
 const ValidationReport& published_loops() {
   static const ValidationReport report =
       judged_by("rollouts", std::string(WINDTUNNEL_SOURCE_DIR) + "/tests/data/rl_steps_2026.csv");
@@ -108,7 +108,7 @@ constexpr const char* kExchanges =
     "source,library,gpu,gpus,nodes,network,mode,operation,tokens,hidden,topk,experts,dtype,time_us,"
     "bandwidth_GBps,note\n";
 
-// A token of 7,168 values goes to 8 experts, or once to each of the nodes that hold them.
+// A token of 7,168 values goes to 8 experts, or once to each of their nodes.
 TEST(DispatchRows, SendACopyToEachExpertOrEachNode) {
   const std::string cx7 = "CX7 400 Gb/s per GPU";
   const ValidationReport report =
@@ -139,7 +139,7 @@ TEST(DispatchRows, SendACopyToEachExpertOrEachNode) {
   EXPECT_EQ(report.skipped[1].reason, "the GPUs do not divide among the nodes");
 }
 
-// In one node no network need be stated.
+// A row on one node need not state a network.
 TEST(DispatchRows, OneNodeNeedsNoNic) {
   const ValidationReport report = judged_by(
       "dispatch",
@@ -152,8 +152,8 @@ TEST(DispatchRows, OneNodeNeedsNoNic) {
   EXPECT_EQ(report.skipped[0].reason, "the speed of the network is not stated");
 }
 
-// Other numbers of GPUs than the law was fitted on, and another library on the same network: the
-// median of each within 15 %.
+// The law is judged on other numbers of GPUs than it was fitted on, and on another library on the
+// same network: the median error of each is at most 15 %.
 TEST(PublishedRows, DispatchIsHeldOutByScaleAndLibrary) {
   const std::string data = std::string(WINDTUNNEL_SOURCE_DIR) + "/tests/data/";
   const ValidationReport report = judged_by("dispatch", data + "moe_dispatch_2026.csv");
@@ -171,7 +171,7 @@ TEST(PublishedRows, DispatchIsHeldOutByScaleAndLibrary) {
   EXPECT_EQ(report.fitted.size(), 18u);
 }
 
-// Rows of published results: every one is judged, fitted on or listed with the reason.
+// Every published row is judged, fitted on, or listed with a reason.
 void check_all_told(const ValidationReport& report, size_t judged, size_t fitted, size_t skipped) {
   EXPECT_EQ(report.rows.size(), judged);
   EXPECT_EQ(report.fitted.size(), fitted);
@@ -186,13 +186,14 @@ void check_all_told(const ValidationReport& report, size_t judged, size_t fitted
 TEST(PublishedRows, AreAllTold) {
   const std::string data = std::string(WINDTUNNEL_SOURCE_DIR) + "/tests/data/";
   check_all_told(judged_by("dispatch", data + "moe_dispatch_2026.csv"), 34, 18, 0);
-  check_all_told(published_loops(), 17, 7, 13);  // train_s that told lengths is fitted
-  // The rest of a node's watts is the mean of one of its rows less the GPUs.
+  check_all_told(published_loops(), 17, 7, 13);  // train_s rows that gave lengths count as fitted
+  // The power of the rest of a node is fitted on one row: its mean less the GPUs' power.
   check_all_told(judged_by("power", data + "power_2026.csv"), 1, 1, 0);
   check_all_told(judged_by("failures", data + "failures_2026.csv"), 3, 0, 3);
 }
 
-// Lengths, layouts and machines are all stated: nearer than a rule of two rates.
+// Lengths, layouts and machines are all stated, so predictions are nearer than a rule with two
+// rates.
 TEST(PublishedRows, StepsOfStatedLayoutsBeatFixedRates) {
   int families = 0;
   for (const ValidationFamily& family : published_loops().families) {
@@ -211,7 +212,7 @@ std::string rate_rows(const std::string& rows) {
       "source,system,gpus,gpu_type,nodes,days,events,quantity,cause,value,unit\n" + rows);
 }
 
-// 3.24 + 0.55 per 1000 node-days of eight H100: 2 nodes of 500 fail in 1.055 days.
+// 3.24 + 0.55 failures per 1000 node-days of eight H100 make 2 of 500 nodes fail in 1.055 days.
 TEST(FailureRows, AreThoseOfTheUsualClasses) {
   const ValidationReport report = judged_by(
       "failures",
@@ -226,8 +227,8 @@ TEST(FailureRows, AreThoseOfTheUsualClasses) {
   EXPECT_NEAR(report.rows[0].predicted, per_day, 1e-9);
   EXPECT_NEAR(report.rows[1].predicted, 0.55 / 3.79, 1e-9);
   EXPECT_NEAR(report.rows[2].predicted, 24 / per_day, 1e-9);
-  // Student's t of six degrees, 1.94, times 0.64 sqrt(2): two clusters differ by a factor of 5.85,
-  // beside which the 12 % of a count of 189.5 are nothing.
+  // Student's t of six degrees of freedom, 1.94, times 0.64 sqrt(2) gives a factor of 5.85 between
+  // two clusters. The 12 % of a count of 189.5 hardly add to it.
   EXPECT_NEAR(report.rows[0].low, per_day / 5.87, 0.02);
   EXPECT_NEAR(report.rows[0].high, per_day * 5.87, 0.2);
   EXPECT_NEAR(report.rows[2].high / report.rows[2].predicted, 5.85, 0.01);
@@ -251,7 +252,8 @@ constexpr const char* kLoops =
     "rollout_samples,train_global_batch,train_tp,train_ep,train_pp,engine,step_s,rollout_s,"
     "old_log_prob_s,ref_log_prob_s,train_s,weight_sync_s,batch_responses,log_prob_passes\n";
 
-// Behind `policy,gpus,GPU,engines,learners` come lengths, samples and a batch, and what is stated.
+// The columns `policy,gpus,GPU,engines,learners` are followed by lengths, samples and a batch, and
+// then by the stated figures.
 std::string loop_row(const std::string& machine, const std::string& rest) {
   return "s,LLAMA3.1_8B," + machine + ",bf16,8192," + rest + "\n";
 }
@@ -270,7 +272,8 @@ TEST(RolloutRows, EnginesApartHaveHalfOfTheGpus) {
   EXPECT_EQ(report.families.at(0).assumed.at("engines have half of the GPUs"), 1);
 }
 
-// Full recomputation makes a step four passes; one and two of log-probabilities make 5 and 6.
+// With full recomputation a step is four passes; one or two passes of log-probabilities make it 5
+// or 6.
 TEST(RolloutRows, TrainingHasItsLogProbabilities) {
   const std::string rest = "2000,64,64,1,1,1,Megatron,60,30,4,5,20,,1,";
   const ValidationReport report = judged_loops(loop_row("On policy,8,H100,,", rest + "1") +
@@ -284,7 +287,7 @@ TEST(RolloutRows, TrainingHasItsLogProbabilities) {
   EXPECT_EQ(report.rows[4].predicted, report.rows[1].predicted);
 }
 
-// 4 prompts of 16 responses are a batch of 64 samples.
+// 4 prompts with 16 responses each make a batch of 64 samples.
 TEST(RolloutRows, ABatchMayCountPrompts) {
   const ValidationReport report =
       judged_loops(loop_row("On policy,8,H100,,", "2000,64,64,1,1,1,Megatron,60,,,,,,1,1") +
@@ -306,7 +309,7 @@ TEST(RolloutRows, LengthsThatAreNotStatedAreOneToFiveThousand) {
   EXPECT_EQ(report.families.at(0).assumed.at("samples of 1,000 to 5,000 tokens"), 1);
 }
 
-// The update tells how long samples are; the step and its other parts are judged.
+// The measured update gives the length of samples; the step and its other parts are judged.
 TEST(RolloutRows, AnUpdateTellsLengths) {
   const std::string policy = "On policy,8,H100,,";
   const std::string rest = "1024,1024,1,1,1,Megatron,60,30,,,";
@@ -318,7 +321,7 @@ TEST(RolloutRows, AnUpdateTellsLengths) {
       judged_loops(loop_row(policy, fmt::format(",{}{},,1,1", rest, update_s)));
   ASSERT_EQ(told.rows.size() + told.fitted.size(), 3u);
   EXPECT_NEAR(told.rows[0].predicted, stated.rows[0].predicted, 0.05 * told.rows[0].predicted);
-  ASSERT_EQ(told.fitted.size(), 1u);  // the update, which told the lengths
+  ASSERT_EQ(told.fitted.size(), 1u);  // the update, as it gave the lengths
   EXPECT_EQ(told.fitted.front().metric, "training_s");
 }
 
@@ -354,7 +357,7 @@ TEST(PowerRows, AreThoseOfANodeInAStep) {
               "s,node,8,H100,w,NoSuchModel,\"node power, mean\",7000,W,\n");
   const ValidationReport report = judged_by("power", path);
   ASSERT_EQ(report.rows.size(), 2u);
-  // Eight GPUs draw 700 W at most, the rest of the node 2,150 W.
+  // Eight GPUs draw at most 700 W each, the rest of the node 2,150 W.
   EXPECT_GT(report.rows[0].predicted, 2150 + 8 * 75);
   EXPECT_LE(report.rows[0].predicted, 2150 + 8 * 700);
   EXPECT_LE(report.rows[1].predicted, report.rows[0].predicted);
@@ -362,7 +365,7 @@ TEST(PowerRows, AreThoseOfANodeInAStep) {
   EXPECT_TRUE(report.rows[1].baselines.empty());
   EXPECT_EQ(report.families.at(0).assumed.count("the model: llama2-13b") +
                 report.families.at(1).assumed.count("the model: llama2-13b"),
-            2u);  // of one family with two figures
+            2u);  // one family, two figures
   ASSERT_EQ(report.skipped.size(), 3u);
   EXPECT_NE(report.skipped[2].reason.find("NoSuchModel"), std::string::npos)
       << report.skipped[2].reason;

@@ -1,5 +1,5 @@
-// Why pairs of nodes differ: draws against closed forms, fits against known variation, and the
-// simulated spread against that measured on two clusters.
+// Pairs of nodes differ for several reasons. Draws are compared with closed forms, fits with known
+// variation, and the simulated spread with that measured on two clusters.
 #include "validate/accuracy/pairs/pair_variation.hpp"
 
 #include <fmt/format.h>
@@ -40,7 +40,7 @@ PairSeries series_of(CollectiveKind kind, int gpus, double bytes, size_t nodes) 
   return series;
 }
 
-// `windtunnel validate collectives --pairs` fits this for cluster00 and cluster01.
+// `windtunnel validate collectives --pairs` fits these values for cluster00 and cluster01.
 PairVariation cluster00_variation() {
   PairVariation found;
   found.leaf = {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
@@ -86,8 +86,8 @@ TEST(PairVariation, OneUplinkIsSharedByAllConnections) {
   for (const double excess : uplink_excess(one, kSendRecv, 8, 5)) EXPECT_NEAR(excess, 1, 1e-9);
 }
 
-// n connections on two links: the fuller one has (n + E|heads - tails|) / 2, and there are two
-// directions, drawn apart.
+// n connections choose between two links: the fuller link has (n + E|heads - tails|) / 2 of them.
+// The two directions are drawn independently.
 TEST(PairVariation, TwoUplinksCollideAsTwoRowsOfCoinTosses) {
   PairVariation two;
   two.node_gpus = 2;
@@ -194,7 +194,7 @@ struct Judged {
   double worst = 0;
 };
 
-// Quantiles over all pairs of a cluster, at sizes that were not fitted on.
+// Judges quantiles over all pairs of a cluster, at sizes that were not fitted on.
 Judged judge(const std::string& name, const PairVariation& variation) {
   const CsvTable table = CsvTable::read(WINDTUNNEL_SOURCE_DIR "/tests/data/node_pairs.csv");
   PairMachine machine;
@@ -223,7 +223,7 @@ Judged judge(const std::string& name, const PairVariation& variation) {
   return judged;
 }
 
-// One series is missed, by little: send-receives of 4 GiB by 4 GPUs per node, p10.
+// Missed by little: p10 of send-receives of 4 GiB by 4 GPUs per node.
 TEST(PairSpread, MeasuredQuantilesOfTheClusterWithUplinks) {
   const Judged judged = judge("cluster00", cluster00_variation());
   EXPECT_EQ(judged.series, 30);

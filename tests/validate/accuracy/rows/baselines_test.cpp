@@ -13,7 +13,7 @@ constexpr const char* kMfuLearned = "6ND at the MFU of the fit rows";
 constexpr const char* kMfuSeen = "6ND at the MFU of these rows";
 constexpr const char* kRegression = "quadratic regression of the fit rows";
 
-// A step takes 6 N D of the job's batch over the peak of its GPUs (100 TFLOP/s each).
+// Returns the time of 6 N D of the job's batch at the peak of its GPUs (100 TFLOP/s each).
 double peak_s(const Job& job) {
   return 6 * job.model.parameters() * job.batch.global * job.batch.sequence /
          (job.layout.ranks() * 100e12);
@@ -22,7 +22,8 @@ double peak_s(const Job& job) {
 TEST(Baselines, TheMfuIsTheMedianOfTheRowsToLearnFrom) {
   const Job job = small_job(2, 2, 2);
   const double ideal_s = peak_s(job);
-  // MFU 0.5, 0.4 and 0.1 in family a; b has none to learn from, but a's are there.
+  // Rows to learn from have MFU 0.5, 0.4 and 0.1 in family a. Family b has none of its own, so it
+  // uses those of a.
   const auto predicted = step_baselines({{&job, ideal_s / 0.5, "a", true},
                                          {&job, ideal_s / 0.1, "a", true},
                                          {&job, ideal_s / 0.4, "a", true},
@@ -61,7 +62,7 @@ TEST(Baselines, AGpuWithoutThePrecisionHasNoPeak) {
   EXPECT_TRUE(step_baselines({{&job, 1, "a", false}})[0].empty());
 }
 
-// Step times that are quadratic in the logarithms are learned exactly, and extrapolated.
+// Step times that are quadratic in the logarithms are learned exactly and extrapolated.
 TEST(Baselines, TheRegressionFindsAQuadraticLaw) {
   std::vector<Job> jobs;
   for (const int tp : {1, 2, 4}) {

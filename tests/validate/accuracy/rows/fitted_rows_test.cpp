@@ -27,7 +27,7 @@ std::vector<CsvTable> training_rows() {
   return tables;
 }
 
-// The rows that each fit of the library was made with, by the start of its source.
+// Returns the rows of each fit in the library, by the first words of its source.
 std::map<std::string, std::set<std::string>> rows_of_fits() {
   const std::vector<CsvTable> tables = training_rows();
   std::map<std::string, std::set<std::string>> rows;
@@ -44,8 +44,8 @@ std::map<std::string, std::set<std::string>> rows_of_fits() {
   return rows;
 }
 
-// Whether a source says of its number that it was fitted, and not of what it was not fitted on, or
-// of errors at rows that fits left out.
+// Returns whether a source says that its number was fitted, as opposed to what it was not fitted
+// on, or to errors at rows that fits left out.
 bool says_fitted(std::string text) {
   for (const char* other : {"not fitted", "none of them fitted", "left out one after the other"}) {
     if (text.find(other) != std::string::npos) return false;
@@ -53,7 +53,7 @@ bool says_fitted(std::string text) {
   return text.find("fitted") != std::string::npos;
 }
 
-// Numbers at and below `node` whose source says that they were fitted.
+// Finds the numbers at and below `node` whose source says that they were fitted.
 void fits_in(const DocumentNode& node, std::vector<const DocumentNode*>& fits) {
   const DocumentNode* source = node.value_of("source");
   if (source != nullptr && says_fitted(source->text)) fits.push_back(&node);
@@ -61,7 +61,7 @@ void fits_in(const DocumentNode& node, std::vector<const DocumentNode*>& fits) {
   for (const DocumentEntry& entry : node.entries) fits_in(entry.value, fits);
 }
 
-// Every file of the library is read: what is fitted is not blind on its rows.
+// All files of the library are read: a fitted number must not count as blind on its rows.
 TEST(FittedRows, EachFitOfTheLibraryStatesItsRows) {
   int count = 0;
   for (const LibraryFile& file : library_files()) {
@@ -79,7 +79,7 @@ TEST(FittedRows, EachFitOfTheLibraryStatesItsRows) {
   EXPECT_GT(count, 100);
 }
 
-// A misspelt column would count rows as blind.
+// With a misspelt column, fitted rows would count as blind.
 TEST(FittedRows, ExpressionsNameColumnsOfTables) {
   std::vector<CsvTable> tables = training_rows();
   for (const char* more : {"exchange_runs.csv", "moe_dispatch_2026.csv", "rl_steps_2026.csv"}) {
@@ -100,7 +100,7 @@ TEST(FittedRows, ExpressionsNameColumnsOfTables) {
   }
 }
 
-// So do choices of software, whose entries start from each other.
+// Choices of software state their rows, too; their entries are based on each other.
 TEST(FittedRows, SoftwareStatesItsRowsToo) {
   int fitted = 0;
   for (const Framework& software : frameworks()) {
@@ -125,7 +125,7 @@ TEST(FittedRows, AreAsManyAsTheirSourceSays) {
   EXPECT_EQ(count("fitted, alone, on 23 rows"), 23);
   EXPECT_EQ(count("fitted, alone, on 3 rows in bf16"), 3);
   EXPECT_EQ(count("fitted, alone, on 3 rows in fp8"), 3);
-  // A few more of the functional tests are here than were used; which ones was not written down.
+  // The tables contain a few more functional tests than were used; which ones was not written down.
   EXPECT_EQ(count("fitted on 33 rows"), 34);
   EXPECT_EQ(count("fitted on 91 rows"), 95);
   EXPECT_EQ(count("fitted on 30 rows"), 39);

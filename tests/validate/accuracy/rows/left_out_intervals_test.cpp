@@ -22,9 +22,9 @@ TEST(LeftOutIntervals, AFamilyDoesNotTellItsOwn) {
   ValidationReport report;
   report.rows = {row("bad", 1, 10), row("bad", 1, 10), row("good", 1, 1.01), row("fair", 1, 1.1)};
   add_left_out_intervals(report);
-  // "bad" is judged by the two others, which know nothing of such errors.
+  // The interval of "bad" comes from the two other families, which have no such errors.
   EXPECT_GT(report.rows[0].low, report.rows[0].measured);
-  // The others' intervals hold that a family may be so bad.
+  // The intervals of the others allow for a family as bad as "bad".
   EXPECT_LT(report.rows[2].low, 0.2);
   EXPECT_DOUBLE_EQ(report.rows[2].high / 1.01, 1.01 / report.rows[2].low);
 }
@@ -47,7 +47,7 @@ TEST(LeftOutIntervals, KeepThoseThatArePredictedAndSkipWhatHasNoLogarithm) {
   EXPECT_EQ(report.rows[3].low, report.rows[3].high);
 }
 
-// 40 families of 5 rows whose biases are normal: nine tenths of the rows lie inside.
+// 40 families of 5 rows have normally distributed biases: nine tenths of the rows are inside.
 TEST(LeftOutIntervals, CoverWhatTheyPromise) {
   RandomStream random(7, RandomPurpose::kernel_jitter, 0);
   int inside = 0;

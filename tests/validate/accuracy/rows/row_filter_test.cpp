@@ -22,7 +22,7 @@ const CsvTable& table() {
   return rows;
 }
 
-// The rows that match, as "013".
+// Returns the numbers of the rows that match, such as "013".
 std::string matching(const std::string& expression) {
   const RowFilter filter = RowFilter::parse(expression);
   filter.check(table());
@@ -108,7 +108,7 @@ TEST(RowFilter, TheOptionsNameStandsInTheMessage) {
   EXPECT_TRUE(error_of([] { RowFilter::parse("tp", "--where"); }).starts_with("--where:1:3:"));
 }
 
-// A random expression over `gpus` together with what it must say, row by row.
+// A random expression over `gpus`, with its expected result for each row.
 struct Truth {
   std::string text;
   std::vector<bool> holds;
@@ -153,7 +153,7 @@ TEST(RowFilter, RandomExpressionsSayWhatTheyMean) {
   }
 }
 
-// Any text is a filter or an Error.
+// Any text is parsed as a filter or causes an Error.
 TEST(RowFilter, HostileText) {
   constexpr std::string_view kAlphabet = "tp=!<>~&|()\"' 1.e-_x";
   for (int index = 0; index < 20000; ++index) {

@@ -17,7 +17,7 @@ struct File {
   std::vector<UnusableRow> unusable;
 };
 
-// Rows with 1, 2, ... in column n; the last one cannot be used, nor can a line that is no row.
+// Returns rows with 1, 2, ... in column n; the last one cannot be used, and one line is no row.
 File file_of(const std::string& name, int rows) {
   std::string text = "n\n";
   for (int n = 1; n <= rows; ++n) text += std::to_string(n) + "\n";
@@ -28,7 +28,7 @@ File file_of(const std::string& name, int rows) {
   return file;
 }
 
-// "a.csv:2 fit, ...", then what is skipped.
+// Returns "a.csv:2 fit, ...", followed by the rows that are skipped.
 std::string selected(const std::vector<File>& files, const RowChoice<File>& choice) {
   std::vector<SkippedRow> skipped;
   std::string text;
@@ -65,7 +65,8 @@ TEST(RowSelection, AFileThatIsNamedForBothIsFittedOnAndListedOnce) {
   const std::vector<File> calibrate_on = {file_of("a", 3), file_of("a", 3)};
   EXPECT_EQ(selected(files, {.calibrate_on = calibrate_on}),
             "a:2 fit, a:3 fit, b:2 judged, skipped a:4 a:99 b:3 b:99");
-  // Its rows that are not fitted on are judged, unless all rows are wanted for what they tell.
+  // Rows of this file that are not fitted on are judged; with `all` they are selected, but not
+  // judged.
   EXPECT_EQ(selected(files, {.fit_where = filter("n==1"), .calibrate_on = calibrate_on}),
             "a:2 fit, a:3 judged, b:2 judged, skipped a:99 a:4 b:3 b:99");
   EXPECT_EQ(

@@ -21,9 +21,9 @@ ValidationRow row(const char* family, double measured, double predicted) {
 TEST(ValidationReport, SumsUpAFamilyByHand) {
   ValidationReport report;
   report.rows = {row("a", 10, 11), row("a", 20, 18), row("a", 40, 40), row("b", 0, 0.5)};
-  report.rows[0].low = 9;  // covers
+  report.rows[0].low = 9;  // the interval covers the measured value
   report.rows[0].high = 12;
-  report.rows[1].low = 17;  // does not
+  report.rows[1].low = 17;  // the interval does not
   report.rows[1].high = 19;
   report.rows[0].baselines["half"] = 5;
   report.rows[1].baselines["half"] = 10;
@@ -44,7 +44,7 @@ TEST(ValidationReport, SumsUpAFamilyByHand) {
   EXPECT_NEAR(*a.kendall_tau, 1, 1e-12);
   EXPECT_NEAR(*a.coverage90, 0.5, 1e-12);  // of the two rows that claim an interval
 
-  // Where nothing was measured the error is absolute.
+  // If nothing was measured, the error is absolute.
   const ValidationFamily& b = report.families[1];
   EXPECT_EQ(b.mape, 0.5);
   EXPECT_FALSE(b.kendall_tau.has_value());
@@ -55,7 +55,8 @@ TEST(ValidationReport, RankCorrelationCountsTies) {
   ValidationReport report;
   report.rows = {row("a", 1, 1), row("a", 1, 2), row("a", 2, 2), row("a", 3, 1)};
   summarise_families(report, {});
-  // Pairs: tied in measured 1, tied in predicted 2 of 6; concordant 1, discordant 2.
+  // There are 6 pairs: 1 is tied in the measured and 2 in the predicted values; 1 is concordant and
+  // 2 are discordant.
   EXPECT_NEAR(*report.families[0].kendall_tau, -1 / std::sqrt(5.0 * 4.0), 1e-12);
 }
 
@@ -78,7 +79,7 @@ TEST(ValidationReport, WhatIsNotFiniteIsLeftOutWithTheReason) {
   EXPECT_EQ(report.families[0].baselines, (std::map<std::string, double>{{"sometimes", 0.5}}));
 }
 
-// Two jobs: of the first, configuration x was measured three times (median 10).
+// There are two jobs; configuration x of the first was measured three times (median 10).
 TEST(ValidationReport, RanksTheAlternativesOfOneJob) {
   ValidationReport report;
   const auto add = [&](const char* group, const char* configuration, double measured,
@@ -91,11 +92,11 @@ TEST(ValidationReport, RanksTheAlternativesOfOneJob) {
   add("first", "x", 9, 9);
   add("first", "x", 30, 9);
   add("first", "y", 12, 8);   // predicted to be best, 20 % slower than x
-  add("first", "z", 20, 25);  // ranked right beside both
+  add("first", "z", 20, 25);  // ranked correctly with respect to both
   add("second", "x", 10, 5);
   add("second", "y", 10.5, 4);  // 5 % apart: no pair, but a regret
   add("alone", "x", 1, 1);
-  report.rows.push_back(row("a", 1, 100));  // in no group
+  report.rows.push_back(row("a", 1, 100));  // belongs to no group
   summarise_families(report, {});
   const auto& ranking = report.families[0].ranking;
   ASSERT_TRUE(ranking.has_value());

@@ -26,11 +26,11 @@ std::shared_ptr<const Training> trained(const TrainingRun& run, const char* mode
 
 TEST(AdapterRun, AllParametersWhereNothingIsSaid) {
   EXPECT_EQ(trained(run_of("a paper", "Llama 2 7B", "")), nullptr);
-  // What other rows of the table do is no word about this one.
+  // A note about other rows of the table does not apply to this one.
   EXPECT_EQ(trained(run_of("a", "Llama 3.2 3B", "baseline; LoRA/QLoRA steps drop it")), nullptr);
 }
 
-// 4,194,304 is 32 layers of 2 x 8 x (4096 + 4096) on queries and values.
+// 4,194,304 parameters are 32 layers of 2 x 8 x (4096 + 4096), for queries and values.
 TEST(AdapterRun, RankAndMatricesFromTheTrainedParameters) {
   const auto lora = trained(run_of("LitGPT", "Llama 2 7 B LoRA", "trainable parameters 4,194,304"));
   ASSERT_NE(lora, nullptr);

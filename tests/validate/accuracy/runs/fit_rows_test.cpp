@@ -10,8 +10,8 @@
 namespace windtunnel {
 namespace {
 
-// Lines 2 to 7: two of an A100, one of an H100, one without a time, one with 9 GPUs for tp 2, one
-// that is cut off.
+// Lines 2 to 7 are: two rows of an A100, one of an H100, one without a time, one with 9 GPUs for tp
+// 2, and one that is cut off.
 std::string rows_file() {
   const std::string path =
       ::testing::TempDir() + "windtunnel-fit-rows-" + std::to_string(getpid()) + ".csv";
@@ -27,7 +27,7 @@ std::string rows_file() {
   return path;
 }
 
-// "6:10" of "rows.csv:6:10".
+// Returns the places, such as "6:10" of "rows.csv:6:10".
 std::vector<std::string> places_of(const std::vector<UnusableRow>& rows) {
   std::vector<std::string> places;
   for (const UnusableRow& row : rows) {
@@ -46,7 +46,7 @@ TEST(FitRows, EveryRowIsUsedOrUnusableOrCounted) {
 
   const FitInput some = read_fit_rows(rows_file(), "layers==12", "");
   EXPECT_EQ(some.rows.size(), 1u);
-  EXPECT_EQ(places_of(some.unusable), std::vector<std::string>{"7"});  // no filter can judge it
+  EXPECT_EQ(places_of(some.unusable), std::vector<std::string>{"7"});  // no filter applies to it
   EXPECT_EQ(some.other_rows, 4u);
 }
 

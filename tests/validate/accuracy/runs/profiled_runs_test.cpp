@@ -29,8 +29,8 @@ const ValidationFamily& family(const ValidationReport& report, const std::string
   throw Error("no family " + name);
 }
 
-// Which of two schedules is faster, and by how much, where the same paper states both (arXiv
-// 2401.10241, tables 4 and 12).
+// If a paper states two schedules (arXiv 2401.10241, tables 4 and 12), predictions must tell which
+// is faster, and by how much.
 TEST(ProfiledRuns, TellsSchedulesApart) {
   const ValidationReport report = zero_bubble_report();
   EXPECT_TRUE(report.skipped.empty());
@@ -83,12 +83,12 @@ TEST(ProfiledRuns, StepIsTheScheduleAndTheOptimizer) {
   job.batch.global = 2 * job.batch.micro;
   const StageProfile profile{0, "", 2, 2, 1, 1, 1, 0.5};
   const double step_s = profiled_step_s(job, profile);
-  // Rank 0 runs F0 | 0.5 | F1 | 0.5 | ..., rank 1 runs F0 from 1.5, B0 until 4.5, message, F1, B1
-  // until 8, message; B1 of rank 0 ends at 10.5.
+  // Rank 0 runs F0, a message (0.5 s), F1, a message, ... Rank 1 runs F0 from 1.5 s, B0 until 4.5
+  // s, a message, F1, B1 until 8 s, a message. B1 of rank 0 ends at 10.5 s.
   StageProfile slower = profile;
   slower.message_s = 0;
   EXPECT_GT(step_s, 10.4);
-  EXPECT_LT(step_s, 10.5 + 0.1);  // the optimizer
+  EXPECT_LT(step_s, 10.5 + 0.1);  // the optimizer takes some time
   EXPECT_NEAR(profiled_step_s(job, slower), step_s - 1.5, 0.01);
 }
 

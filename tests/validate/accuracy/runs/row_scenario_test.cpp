@@ -16,7 +16,7 @@
 namespace windtunnel {
 namespace {
 
-// The rows of every table of measured runs below the folder.
+// Returns the rows of every table of measured runs below the folder.
 std::vector<TrainingRun> rows_of(const std::string& folder) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
@@ -41,7 +41,7 @@ struct Predicted {
   RunJob row;
   RunPrediction prediction;
 };
-// Empty: the row does not say enough, or its job cannot be.
+// Returns nothing if the row does not state enough, or its job is impossible.
 std::optional<Predicted> predicted(const TrainingRun& run) {
   try {
     RunJob row = job_of(run);
@@ -60,7 +60,7 @@ bool is_same(const GpuMemory& one, const GpuMemory& other) {
   return std::ranges::all_of(parts, [&](const auto part) { return one.*part == other.*part; });
 }
 
-// To the last bit, of every row that is judged.
+// Scenario and row must give the same prediction, to the last bit, for every row that is judged.
 TEST(RowScenario, IsTheJobThatTheRowIsJudgedBy) {
   int rows = 0;
   for (const TrainingRun& run : rows_of(WINDTUNNEL_SOURCE_DIR "/tests/data")) {
@@ -74,7 +74,7 @@ TEST(RowScenario, IsTheJobThatTheRowIsJudgedBy) {
     ASSERT_EQ(prediction.memory_bytes, judged->prediction.memory_bytes);
     ++rows;
   }
-  EXPECT_GE(rows, 2599);  // not 2600: torchtune's row that states no lengths is refused
+  EXPECT_GE(rows, 2599);  // one less than 2600, as a torchtune row without lengths is refused
 }
 
 TEST(RowScenario, SaysWhichFigureOfRunItsMemoryIs) {
@@ -103,7 +103,7 @@ TrainingRun small_run() {
   return run;
 }
 
-// Each key of the table below "train", and its lists.
+// The training states each key of the field table below "train", and its lists.
 TEST(RowScenario, StatesAllThatIsTrained) {
   const TrainingRun run = small_run();
   const auto stated = [&](const Training& training) {
@@ -120,8 +120,7 @@ TEST(RowScenario, StatesAllThatIsTrained) {
   EXPECT_EQ(stated(frozen), frozen);
   Training adapters;
   adapters.adapter = {.kind = AdapterKind::dora, .rank = 8, .keys = false, .up = false};
-  adapters.adapter.dropout = adapters.adapter.per_product =
-      true;  // as the software of the row has it
+  adapters.adapter.dropout = adapters.adapter.per_product = true;  // default of the row's software
   EXPECT_EQ(stated(adapters), adapters);
   adapters.adapter = {
       .kind = AdapterKind::lora_fa, .rank = 4, .projection = false, .per_product = true};

@@ -31,7 +31,8 @@ Calibration prior_calibration() {
   return calibration;
 }
 
-// A step in closed form: work at a share of speed, a collective per layer, nothing of the NICs.
+// Returns a step in closed form: work at a share of peak speed and a collective per layer,
+// independent of the NICs.
 double toy_step_s(const Job& job) {
   const Calibration& calibration = job.calibration;
   const double work_s = 1e-3 * job.model.layers * job.model.hidden / job.layout.dp;
@@ -61,7 +62,7 @@ FitRow make_row(int layers, int hidden, int gpus, double measured_factor,
   return row;
 }
 
-// 4 models x 4 sizes of cluster, spread of 5 %.
+// Makes rows for 4 models x 4 cluster sizes, with a spread of 5 %.
 std::vector<FitRow> make_rows(std::uint64_t index, double spread = 0.05) {
   RandomStream random(31, RandomPurpose::test, index);
   std::vector<FitRow> rows;
@@ -86,11 +87,11 @@ TEST(RunFit, FindsTheParametersAndSaysWhatTheyRestOn) {
   EXPECT_NEAR(fit.calibration.collective_launch_s.value, 40e-6, 8e-6);
   EXPECT_EQ(fit.calibration.kernel_sustained.origin, Origin::published);
   EXPECT_EQ(fit.calibration.kernel_sustained.source, "fitted on 16 rows of 1 source, rows.csv");
-  options.origin = Origin::measured;  // by whoever fits, and so is what they decide
+  options.origin = Origin::measured;  // measured by the user, and so are fitted numbers
   const RunFit measured = fit_runs(make_rows(0), prior_calibration(), options);
   EXPECT_EQ(measured.calibration.kernel_sustained.origin, Origin::measured);
   EXPECT_LT(fit.median_ape_after, fit.median_ape_before);
-  // Without influence: as it was.
+  // Numbers without influence stay as they were.
   EXPECT_EQ(fit.without_influence, std::vector<std::string_view>{"nic.latency"});
   EXPECT_EQ(fit.calibration.nic_latency_s.source, "a guess");
 }
@@ -111,7 +112,8 @@ TEST(RunFit, TheSameForAnyNumberOfThreads) {
   }
 }
 
-// Rows of one kind of cluster cannot tell speed from latency: the prior still speaks, and says so.
+// Rows of one kind of cluster cannot separate speed from latency: the prior still decides, and the
+// number keeps the prior's origin.
 TEST(RunFit, NumbersThatRestOnThePriorKeepItsOrigin) {
   std::vector<FitRow> rows;
   for (int i = 0; i < 4; ++i) rows.push_back(make_row(12, 65536, 8, 1, "a"));
@@ -121,8 +123,8 @@ TEST(RunFit, NumbersThatRestOnThePriorKeepItsOrigin) {
   EXPECT_NEAR(fit.calibration.collective_launch_s.value, 20e-6, 1e-6);
 }
 
-// 225 rows of one source say one thing, 9 of another the opposite: they weigh 15 to 3, in all as
-// (15 + 3)^2 / (1 + 1) = 162 rows: 135 and 27 that do not know of sources.
+// 225 rows of one source say one thing, 9 of another the opposite. Sources weigh by the root of
+// their rows, 15 to 3, in all as (15 + 3)^2 / (1 + 1) = 162 rows: 135 and 27 independent rows.
 TEST(RunFit, ManyRowsOfASourceDoNotDrownTheOther) {
   FitOptions options = toy_options();
   options.only = {"kernel.sustained"};
@@ -169,7 +171,7 @@ TEST(RunFit, OnlyAndFixedChooseTheParameters) {
   EXPECT_TRUE(
       fails([&] { fit_runs(make_rows(0), prior_calibration(), options); }, "'kernel.sustained'"));
   options.fixed = {};
-  options.only = {"pcie.efficiency"};  // no interval
+  options.only = {"pcie.efficiency"};  // it states no interval
   EXPECT_THROW(fit_runs(make_rows(0), prior_calibration(), options), Error);
 }
 
@@ -183,11 +185,11 @@ TEST(RunFit, OnePointIsDrawnTowardsItsRow) {
   job.calibration = prior_calibration();
   EXPECT_LT(drawn, 0.9 * std::abs(std::log(toy_step_s(job) / row.measured_s)));
   EXPECT_EQ(fit.calibration.gemm_efficiency.value, prior_calibration().gemm_efficiency.value);
-  EXPECT_EQ(fit.calibration.step_error.value, 0.15);  // one row tells nothing of the others
+  EXPECT_EQ(fit.calibration.step_error.value, 0.15);  // one row gives no spread
 }
 
-// A source whose times grow in a way that the model does not know: left-out models show it, the
-// residuals of the fit hide part of it. Pure noise instead is met.
+// The times of a source grow in a way that the model does not have. Models that were left out show
+// it, while the residuals of the fit hide part of it. Pure noise instead is estimated correctly.
 TEST(RunFit, ErrorOnUnseenRunsIsThatOfExtrapolation) {
   const RunFit noise = fit_runs(make_rows(0, 0.05), prior_calibration(), toy_options());
   EXPECT_EQ(noise.folds, 4);
@@ -200,7 +202,8 @@ TEST(RunFit, ErrorOnUnseenRunsIsThatOfExtrapolation) {
   EXPECT_GT(drift.calibration.step_error.value, drift.residual_rms);
 }
 
-// Fitted on small, asked about large: nine intervals of ten hold the measured time.
+// The fit uses small jobs, and predictions are for large ones: nine of ten intervals contain the
+// measured time.
 TEST(RunFit, IntervalsOfPredictionsHoldUnseenRuns) {
   constexpr int kReplicas = 40;
   int held = 0, asked = 0;
@@ -221,11 +224,11 @@ TEST(RunFit, IntervalsOfPredictionsHoldUnseenRuns) {
   }
   const double share = held / double(asked);
   EXPECT_GT(share, 0.87);
-  EXPECT_LT(share, 0.99);  // few folds: the prior widens them
+  EXPECT_LT(share, 0.99);  // with few folds the prior widens intervals
 }
 
-// Rows of three models whose memory is 10 % more than predicted: the prior's 0.15, known as
-// from 3.1 errors (its interval is a factor 1.94 around it), and three folds of 0.095 / 1.645.
+// Rows of three models use 10 % more memory than predicted. The prior's 0.15 weighs as 3.1 errors
+// (its interval is a factor of 1.94); the rows add three folds of 0.095 / 1.645.
 TEST(RunFit, ErrorOfMemoryFromRowsThatStateIt) {
   Calibration prior = ideal_calibration();
   prior.kernel_sustained = assumed(1, 0.5, 1.5);
@@ -255,7 +258,7 @@ TEST(RunFit, ErrorOfMemoryFromRowsThatStateIt) {
   EXPECT_EQ(fit_runs(rows, prior, options).calibration.memory_error.value, 0.15);
 }
 
-// As a user's: no step is shorter than its FLOPs take at the GPUs' peak.
+// No step is shorter than its FLOPs take at the GPUs' peak, as for a user's job.
 TEST(RunFit, IntervalsEndAtThePeak) {
   Calibration calibration = prior_calibration();
   calibration.step_error = assumed(0.3, 0.3, 0.3);
@@ -277,8 +280,8 @@ TEST(RunFit, IntervalIsStudents) {
       interval({.step_s = 1, .memory_bytes = 1, .memory = {}}, calibration);
   EXPECT_NEAR(std::log(known.step_high_s), 0.16449, 1e-4);
   EXPECT_NEAR(known.step_low_s * known.step_high_s, 1, 1e-12);
-  // An interval of a factor exp(1.645/sqrt(2 * 5)) around it is that of 5 degrees of freedom, for
-  // which the tables give t = 2.015.
+  // The interval of the error is a factor exp(1.645/sqrt(2 * 5)), as with 5 degrees of freedom, for
+  // which tables give t = 2.015.
   const double factor = std::exp(kNormal95 / std::sqrt(10.0));
   calibration.memory_error = assumed(0.1, 0.1 / factor, 0.1 * factor);
   const PredictionInterval few =

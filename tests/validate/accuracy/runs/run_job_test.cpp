@@ -33,7 +33,8 @@ TEST(RunJob, WhatRowsDoNotDescribeIsNotPredicted) {
             "its samples are not packed, but the row does not state their lengths");
 }
 
-// "GPT 18B" of BLOOM's authors is none of Megatron-LM's paper, whose 48 heads it does not have.
+// "GPT 18B" of BLOOM's authors is no model of Megatron-LM's paper: it does not have that one's 48
+// heads.
 TEST(RunJob, AModelOfAnotherWidthIsAnotherModel) {
   TrainingRun run = run_of("GPT 18B", "");
   run.layers = 6;
@@ -56,7 +57,7 @@ TEST(RunJob, AModelOfAnotherWidthIsAnotherModel) {
   EXPECT_EQ(job_of(run).job.model.layers, 40);
 }
 
-// A module that is named counts for itself, whatever set stands beside it.
+// A named module counts in addition to any named set.
 TEST(RunJob, RecomputationIsReadByItsWords) {
   using enum RecomputeModule;
   TrainingRun run = run_of("Mixtral 8x7B", "");
@@ -83,8 +84,8 @@ TEST(RunJob, RecomputationIsReadByItsWords) {
   EXPECT_TRUE(job_of(run).job.software.ep_merged);  // DeepEP
 }
 
-// Half a second for each message between nodes before the fix: 64 micro-batches of two stages wait
-// for one forward and one backward each.
+// Before the fix each message between nodes takes half a second: 64 micro-batches of two stages
+// wait for one forward and one backward message each.
 TEST(RunJob, NanotronBeforeItsFix) {
   TrainingRun run = run_of("Llama-like 1.34B", "zero_stage=0; after_pp_fix=True");
   run.layers = 16;
@@ -130,8 +131,8 @@ TrainingRun llama_8b(const char* source, int gpus) {
   return run;
 }
 
-// Groups of tensor parallelism over several nodes have a latency of their own, and so has the
-// pipeline before the fix: the calibration says both.
+// Groups of tensor parallelism that span nodes have a latency of their own, and so has the pipeline
+// before the fix: the calibration contains both.
 TEST(RunJob, NanotronsCalibrationFollowsItsLayout) {
   TrainingRun run = llama_8b("HF nanotron sweep", 32);
   const auto calibration = [&](int tp, int pp, const char* note) {
@@ -149,7 +150,7 @@ TEST(RunJob, NanotronsCalibrationFollowsItsLayout) {
   EXPECT_EQ(calibration(16, 2, kBefore), "h100-sweep-before-fix-wide-tp");
 }
 
-// The policies stand in configure.sh and paxml_mod_configs.py of NVIDIA/dgxc-benchmarking.
+// The policies are from configure.sh and paxml_mod_configs.py of NVIDIA/dgxc-benchmarking.
 TEST(RunJob, MaxTextAndPaxMLRecomputeWhatTheirPoliciesSay) {
   using enum RecomputeModule;
   const auto recompute = [](const char* source, const char* params, const char* note) {
@@ -185,7 +186,7 @@ TEST(RunJob, AStageOfZeroUnderScheduleIsTheSharding) {
   }
 }
 
-// Fitted on other rows of theirs: which, the choice says.
+// A choice whose number was fitted on rows of the same source states which rows.
 TEST(RunJob, ChoicesHaveTheRowsThatTheirNumbersWereFittedOn) {
   TrainingRun run = llama_8b("Megatron-LM CI golden values", 8);
   const std::vector<const SoftwareChoice*> made = job_of(run).choices;
@@ -234,7 +235,7 @@ TEST(RunJob, ExpertsWithTensorParallelismHaveSequenceParallelism) {
   EXPECT_TRUE(job_of(run).job.layout.sequence_parallel);
 }
 
-// Buckets of gradients are those of the software's own sources (scenarios/library/software.yaml).
+// Gradient buckets have the size in the software's own sources (scenarios/library/software.yaml).
 TEST(RunJob, BucketsOfTheSoftware) {
   const auto elements = [](const char* source, const char* model, int dp) {
     TrainingRun run = llama_8b(source, dp);
@@ -256,7 +257,7 @@ TEST(RunJob, BucketsOfTheSoftware) {
   EXPECT_EQ(elements(dgxc, "Llama 3.1 8B", 64), 75 * 1048576 / 2);
 }
 
-// A column says what each GPU is limited to.
+// A column states the power limit of each GPU.
 TEST(RunJob, ALimitOfPowerLowersClocks) {
   TrainingRun run = llama_8b("torchtitan 2024-12", 8);
   const double whole = job_of(run).job.calibration.kernel_sustained.value;
@@ -278,7 +279,8 @@ TEST(RunJob, AShareOfActivationsIsInTheHostsMemory) {
   EXPECT_EQ(error_of([&] { job_of(run); }), "offload_share is 'half'; it must be from 0 to 1");
 }
 
-// NeMo's tables interleave by single layers where they print it.
+// Where NeMo's tables state interleaving, virtual stages have one layer, so that other rows are
+// taken to have the same.
 TEST(RunJob, APipelineOfWhichNothingIsPrintedInterleavesAsItsSourceDoes) {
   TrainingRun run = llama_8b("NVIDIA NeMo 24.07 fine-tuning", 2);
   run.gpus = 8;
@@ -308,7 +310,8 @@ TEST(RunJob, UnfusedAttentionOfATest) {
   EXPECT_EQ(job_of(run).job.model.attention, AttentionKernel::unfused);
 }
 
-// Weights on the host leave the GPU what a layer needs: 70 B in full on eight A100 of 80 GB.
+// With weights on the host the GPU holds what a layer needs: full training of 70 B fits on eight
+// A100 of 80 GB.
 TEST(RunJob, OffloadOfAllStatesIsChosenByTheSource) {
   TrainingRun run = llama_8b("torchtune README memory and speed", 8);
   run.gpu_type = "A100-80GB";

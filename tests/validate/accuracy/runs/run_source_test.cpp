@@ -40,7 +40,7 @@ TEST(RunSource, EveryRowHasOne) {
   EXPECT_EQ(source_of(run_of("vTrain ground truth (multi-node)")).name, "vtrain");
 }
 
-// A container that nobody has seen yet runs as some other one, which is said.
+// An unknown container is taken for another one, and the report says so.
 TEST(RunSource, WhatARowIsTakenForIsSaid) {
   const RunSource& later = source_of(run_of("NVIDIA Megatron-Bridge 27.02 NeMo Container"));
   EXPECT_EQ(later.software->name, "megatron-bridge");
@@ -49,7 +49,7 @@ TEST(RunSource, WhatARowIsTakenForIsSaid) {
   EXPECT_NE(source_of(run_of("a paper")).assumed, "");
 }
 
-// What a table says that has all of it and one entry more.
+// Returns the refusal of a table that has all valid entries and one more.
 std::string refused(const std::string& entry) {
   return error_of([&] {
     read_run_sources(
@@ -77,11 +77,12 @@ TEST(RunSource, WhatCannotBeKnownIsRefusedAtItsPlace) {
 TEST(RunSource, DenseModelsWithoutPipelineAreOneGraph) {
   EXPECT_TRUE(chosen("Megatron-Bridge 25.09 NeMo Container", 1, 0).software.cuda_graphs);
   EXPECT_FALSE(chosen("Megatron-Bridge 25.09 NeMo Container", 2, 0).software.cuda_graphs);
-  // Nor where the note says FSDP, which counts before the software chooses.
+  // No graphs are used if the note says FSDP, which is read before the software's choices.
   EXPECT_FALSE(chosen("Megatron-Bridge 25.09 NeMo Container", 1, 0, "FSDP=8").software.cuda_graphs);
 }
 
-// One buffer of Megatron-Core keeps and reduces them: grad_reduce_in_fp32.
+// Megatron-Core keeps and reduces gradients in one buffer, so they have one type:
+// grad_reduce_in_fp32.
 TEST(RunSource, GradientsOfABufferHaveOneType) {
   const Software bridge = chosen("Megatron-Bridge 26.04 NeMo Container", 1, 0).software;
   EXPECT_EQ(bridge.gradient_bytes, 2);
@@ -93,8 +94,8 @@ TEST(RunSource, DispatchIsMergedFromTheReleaseOnThatHasIt) {
   EXPECT_TRUE(chosen("Megatron-Bridge 26.04 NeMo Container", 1, 4).software.ep_merged);
 }
 
-// Its recipes for GPT-OSS, which a window tells, have the graph of a whole iteration on racks
-// alone.
+// Megatron-Bridge's recipes for GPT-OSS, recognised by the attention window, use a graph of the
+// whole iteration on racks only.
 TEST(RunSource, RecipesDifferByGpu) {
   const auto gpt_oss_on = [](const char* node) {
     Job job = small_job(1, 1, 2);
@@ -112,8 +113,8 @@ TEST(RunSource, RecipesDifferByGpu) {
   EXPECT_TRUE(gpt_oss_on("hgx-b300").dense_graphs);
 }
 
-// Its module of further tokens and the loss stand in the place of three layers, or two where the
-// first stage lacks one.
+// Megatron-Bridge puts the module for multi-token prediction and the loss in place of three layers,
+// or of two if the first stage has one layer less.
 TEST(RunSource, DeepSeekOfBridgePredictsFurtherTokens) {
   const auto of = [](int pp, int vpp, const char* name) {
     Job job = small_job(1, pp, 1);
@@ -138,7 +139,8 @@ TEST(RunSource, DeepSeekOfBridgePredictsFurtherTokens) {
   EXPECT_EQ(ends(of(4, 4, "Kimi_K2")), (std::array{2, 2, 2}));
 }
 
-// Container 25.11 had graphs of parts and HybridEP on racks; on B200 graphs without a pipeline.
+// Container 25.11 used partial graphs and HybridEP on racks; on B200 it used graphs only without a
+// pipeline.
 TEST(RunSource, GraphsOfPartsCameToRacksFirst) {
   const auto on = [](const char* node, int pp, const char* container) {
     Job job = small_job(1, pp, 2);
@@ -157,7 +159,7 @@ TEST(RunSource, GraphsOfPartsCameToRacksFirst) {
   EXPECT_TRUE(on("dgx-b200", 2, "Megatron-Bridge 26.02 NeMo Container").ep_merged);
 }
 
-// AutoModel's table prints no ep of GPT-OSS and no recomputation.
+// AutoModel's table states neither ep nor recomputation for GPT-OSS.
 TEST(RunSource, WhatTheTableOfAutoModelLeavesOut) {
   TrainingRun run = run_of("NVIDIA NeMo AutoModel performance summary", "kernels TE + DeepEP");
   Job job = small_job(1, 1, 8);
@@ -188,7 +190,7 @@ TEST(RunSource, ExpertsOfMlperfOverlapTheirExchanges) {
 
 TEST(RunSource, WhatTheRowSaysStays) {
   Job job = small_job(2, 1, 2);
-  job.layout.sequence_parallel = false;  // as of a row that says nothing, or no
+  job.layout.sequence_parallel = false;  // as if the row stated nothing
   TrainingRun run = run_of("NVIDIA NeMo 24.07 perf summary");
   EXPECT_TRUE(applied(run, job).layout.sequence_parallel);
   EXPECT_EQ(applied(run, job).software.tp_overlap, TensorOverlap::pipelined);

@@ -20,8 +20,8 @@ TrainingRuns parse(const std::string& rows, const std::string& file = "runs.csv"
   return parse_training_runs(kHeader + rows, file);
 }
 
-// A machine of the test's own: a step lasts batch / (gpus * sustained), a GPU holds 10 GB per
-// sequence of a micro-batch, 80 GB fit, and the model "odd" is not known.
+// The predictor is a toy: a step takes batch / (gpus * sustained), each sequence of a micro-batch
+// takes 10 GB of a GPU's 80 GB, and the model "odd" is unknown.
 RunPredictor stand_in() {
   RunPredictor predictor;
   predictor.job_of = [](const TrainingRun& run) {
@@ -39,7 +39,7 @@ RunPredictor stand_in() {
     predicted.step_s =
         job.batch.global / (job.layout.ranks() * job.calibration.kernel_sustained.value);
     // The second pipeline rank holds a tenth less than the first; 1 GB per sequence is the
-    // allocator's.
+    // allocator's overhead.
     GpuMemory memory;
     memory.activations = 9e9 * job.batch.micro;
     memory.fragmentation = 1e9 * job.batch.micro;
@@ -55,7 +55,7 @@ RunPredictor stand_in() {
     return PredictionInterval{0.8 * predicted.step_s, 1.2 * predicted.step_s,
                               0.9 * predicted.memory_bytes, 1.1 * predicted.memory_bytes};
   };
-  // The mean of what each row alone would say.
+  // The fit is the mean of what each row alone would give.
   predictor.fit = [](const std::vector<FitRow>& rows, const Calibration& prior) {
     Calibration fitted = prior;
     fitted.kernel_sustained.value = 0;
@@ -103,7 +103,7 @@ TEST(ValidateRuns, EveryRowIsJudgedOrSkippedWithTheReason) {
   EXPECT_EQ(report.rows[2].family, "p / H100");
   const ValidationFamily& steps = family(report, "p / A100", "step_s");
   EXPECT_DOUBLE_EQ(steps.mape, 0.2);
-  EXPECT_DOUBLE_EQ(*steps.coverage90, 0);  // 4.8 s is the highest
+  EXPECT_DOUBLE_EQ(*steps.coverage90, 0);  // the interval ends at 4.8 s
   EXPECT_EQ(steps.assumed, (std::map<std::string, int>{{"vocab 50257", 1}}));
   std::vector<std::string> skipped;
   for (const SkippedRow& row : report.skipped) skipped.push_back(row.id + ": " + row.reason);
@@ -116,9 +116,9 @@ TEST(ValidateRuns, EveryRowIsJudgedOrSkippedWithTheReason) {
 }
 
 const std::string kFour =
-    "p,GPT,1024,1024,16,2,8,A100,2,2,2,,\n"  // says 1
-    "p,GPT,1024,1024,32,2,8,A100,2,2,5,,\n"  // 0.8
-    "p,GPT,2048,1024,48,2,8,A100,2,2,8,,\n"  // 0.75
+    "p,GPT,1024,1024,16,2,8,A100,2,2,2,,\n"  // gives 1
+    "p,GPT,1024,1024,32,2,8,A100,2,2,5,,\n"  // gives 0.8
+    "p,GPT,2048,1024,48,2,8,A100,2,2,8,,\n"  // gives 0.75
     "p,GPT,2048,1024,64,2,8,H100,2,2,9,,\n";
 
 TEST(ValidateRuns, ARowThatANumberWasFittedOnIsNotBlind) {
@@ -149,8 +149,8 @@ TEST(ValidateRuns, ARowThatANumberWasFittedOnIsNotBlind) {
   const ValidationFamily& steps = family(report, "p / A100", "step_s");
   EXPECT_EQ(steps.rows, 0);
   EXPECT_EQ(steps.fitted, 2);
-  EXPECT_DOUBLE_EQ(steps.fitted_mape, (1 + 0.6) / 2);  // 4 s for 2 s, 8 s for 5 s
-  // What others are judged by must not rest on rows that were fitted on.
+  EXPECT_DOUBLE_EQ(steps.fitted_mape, (1 + 0.6) / 2);  // predicted 4 s for 2 s, and 8 s for 5 s
+  // Rows that were fitted on must not enter intervals of other families.
   ASSERT_EQ(report.measured.size(), 2U);
   EXPECT_EQ(report.measured[0].family, "p / A100");
   EXPECT_EQ(report.measured[0].rows, 0);
@@ -177,12 +177,12 @@ TEST(ValidateRuns, FiltersSelectWhatIsJudgedAndWhatIsFittedOn) {
   ASSERT_EQ(fitted.fitted.size(), 2U);
   ASSERT_EQ(fitted.rows.size(), 2U);
   EXPECT_NEAR(fitted.rows[0].predicted, 6 / 0.9, 1e-12);  // the mean of 1 and 0.8
-  EXPECT_NEAR(fitted.rows[1].predicted, 8 / 0.5, 1e-12);  // no H100 was fitted on
+  EXPECT_NEAR(fitted.rows[1].predicted, 8 / 0.5, 1e-12);  // no row of an H100 was fitted on
   EXPECT_EQ(family(fitted, "p / A100", "step_s").fitted, 2);
   EXPECT_EQ(family(fitted, "p / A100", "step_s").rows, 1);
   EXPECT_EQ(fitted.rows[0].baselines.count("6ND at the MFU of the fit rows"), 1U);
 
-  // What is fitted on need not be among what is judged otherwise.
+  // Fitted rows need not be among those that the filter selects for judging.
   options.where = RowFilter::parse("hidden==2048 && gpu_type=='A100'");
   EXPECT_EQ(validate(kFour, options).rows.size(), 1U);
   EXPECT_NEAR(validate(kFour, options).rows[0].predicted, 6 / 0.9, 1e-12);
@@ -237,12 +237,12 @@ TEST(ValidateRuns, FitsOnAnotherFile) {
   EXPECT_EQ(all.rows.size(), 4U);
   EXPECT_EQ(all.fitted.size(), 2U);
   EXPECT_NEAR(all.rows[0].predicted, 2 / 0.375, 1e-12);  // the mean of 0.25 and 0.5
-  options.fit_where = RowFilter::parse("hidden==1024");  // of the other file
+  options.fit_where = RowFilter::parse("hidden==1024");  // applies to the other file
   const ValidationReport one = validate(kFour, options);
   EXPECT_EQ(one.rows.size(), 4U);
   EXPECT_NEAR(one.rows[0].predicted, 2 / 0.25, 1e-12);
 
-  // The same file for both: what is fitted on is not judged.
+  // If both options name the same file, fitted rows are not judged.
   options.calibrate_on = {parse(kFour)};
   const ValidationReport same = validate(kFour, options);
   EXPECT_EQ(same.fitted.size(), 2U);
@@ -259,7 +259,7 @@ TEST(ValidateRuns, OnePointOfEachFamilyIsTheMiddleOne) {
   EXPECT_NEAR(report.fitted[0].predicted, 5, 1e-12);
   ASSERT_EQ(report.rows.size(), 3U);
   EXPECT_NEAR(report.rows[0].predicted, 2 / 0.8, 1e-12);
-  EXPECT_NEAR(report.rows[2].predicted, 8 / 0.5, 1e-12);  // alone in its family: nothing fitted
+  EXPECT_NEAR(report.rows[2].predicted, 8 / 0.5, 1e-12);  // alone in its family, so without a fit
 }
 
 TEST(ValidateRuns, OneCalibrationForAll) {
@@ -281,7 +281,7 @@ TEST(ValidateRuns, CountsWhetherRunsFitted) {
   EXPECT_EQ(labels->false_alarms, 1);
   EXPECT_TRUE(report.skipped.empty());
 
-  // Labels alone make a family without judged rows.
+  // A family may have labels only, without judged rows.
   const ValidationReport only = validate("p,GPT,1024,1024,16,16,1,A100,1,1,,,status=OOM\n");
   ASSERT_EQ(only.families.size(), 1U);
   EXPECT_EQ(only.families[0].rows, 0);
@@ -311,11 +311,11 @@ TEST(ValidateRuns, MemoryAsItsSourcePrintsIt) {
       "Megatron-LM CI,GPT,1024,1024,16,2,8,H100,2,2,,20,\n");
   ASSERT_EQ(report.rows.size(), 3U);
   EXPECT_EQ(report.rows[0].measured, 20e9);
-  EXPECT_NEAR(report.rows[0].predicted, 18e9, 1);  // what tensors take
+  EXPECT_NEAR(report.rows[0].predicted, 18e9, 1);  // bytes of tensors only
   EXPECT_NEAR(report.rows[0].low, 0.9 * 18e9, 1);
   EXPECT_EQ(report.rows[1].measured, 20 * kGib);
   EXPECT_NEAR(report.rows[1].predicted, 20e9, 1);
-  EXPECT_NEAR(report.rows[2].predicted, 0.9 * 18e9, 1);  // of the last rank
+  EXPECT_NEAR(report.rows[2].predicted, 0.9 * 18e9, 1);  // memory of the last rank
 }
 
 TEST(ValidateRuns, ThreadsDoNotShow) {
@@ -339,7 +339,7 @@ TEST(ValidateRuns, ThreadsDoNotShow) {
   }
   ASSERT_EQ(one.skipped.size(), 28U);
   for (size_t i = 0; i < one.skipped.size(); ++i) EXPECT_EQ(one.skipped[i].id, seven.skipped[i].id);
-  EXPECT_EQ(last, 199U);  // the progress was told of every row
+  EXPECT_EQ(last, 199U);  // progress was reported for every row
 }
 
 TEST(ValidateRuns, ABugOfOursIsNotASkippedRow) {

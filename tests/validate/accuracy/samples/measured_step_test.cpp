@@ -1,5 +1,5 @@
-// A step of a perceptron on two cores, by a calibration file of measured laws: the sum of its
-// kernels and collectives, each by its own law.
+// A step of a perceptron on two cores must equal the sum of its kernels and collectives, each by
+// its measured law from a calibration file.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -68,20 +68,20 @@ class MeasuredStep : public ::testing::Test {
     return law("gemm type=fp32", 4 * (m * k + k * n + m * n), 2 * m * n * k);
   }
 
-  // All but the exchange of gradients.
+  // Returns the time of all but the exchange of gradients.
   double computed_s() const {
     double seconds = 0;
     for (int i = 0; i < kLayers; ++i) {
       const double in = kWidths[i];
       const double out = kWidths[i + 1];
       seconds += gemm(kSamples, out, in) + gemm(out, in, kSamples);
-      if (i > 0) seconds += gemm(kSamples, in, out);  // nobody asks for the input's gradient
+      if (i > 0) seconds += gemm(kSamples, in, out);  // the input needs no gradient
       if (i + 1 < kLayers) {
         seconds += law("scale", 8 * kSamples * out) + law("add", 12 * kSamples * out);
       }
     }
     seconds += law("sgd", 12 * parameters());
-    return seconds + law("all-reduce-ring ranks=2", 8);  // the norm of the gradients
+    return seconds + law("all-reduce-ring ranks=2", 8);  // for the norm of the gradients
   }
   static double parameters() {
     double sum = 0;
@@ -138,7 +138,7 @@ TEST_F(MeasuredStep, WithPowerSgd) {
                    law("orthonormalise", 8 * n * kRank, 2 * n * kRank * kRank) +
                    law("low-rank-back", product, flops) + law("low-rank-expand", product, flops) +
                    law("low-rank-subtract", product + 4 * n * m, flops);
-    // The bias, and both factors.
+    // These are the bias and both factors.
     for (const double bytes : {4 * n, 4 * n * kRank, 4 * m * kRank}) {
       exchanged_s += law("all-reduce-ring ranks=2", bytes);
     }
@@ -148,7 +148,7 @@ TEST_F(MeasuredStep, WithPowerSgd) {
 
 TEST_F(MeasuredStep, NearlyAllOfItRestsOnMeasurement) {
   const Record record = simulated("none", "auto");
-  // But for what Adam's bytes are.
+  // Only Adam's bytes do not rest on measurement.
   EXPECT_GT(record.origin[static_cast<int>(Origin::measured)], 0.85);
   EXPECT_LT(record.origin[static_cast<int>(Origin::assumed)], 1e-9);
 }

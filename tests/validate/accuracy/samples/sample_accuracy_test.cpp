@@ -14,7 +14,8 @@
 namespace windtunnel {
 namespace {
 
-// A machine that copies 10 GB/s, quantises at half and multiplies at 100 GFLOP/s, without noise.
+// Returns a sample of a machine without noise that copies at 10 GB/s, quantises at half that rate
+// and multiplies at 100 GFLOP/s.
 Sample timed(const std::string& text, SampleRole role) {
   Sample sample;
   sample.work = parse_kernel_steps(text);
@@ -41,7 +42,7 @@ SampleFile a_run() {
   file.runs.push_back(
       timed("quantise-int8 elements=1000000 > copy bytes=1250000", SampleRole::judge));
   file.runs.push_back(timed("copy bytes=3000000", SampleRole::judge));
-  // One that took a third more at the end: what the run is sure of is little.
+  // The repeated sample takes a third more at the end, so the run proves little.
   file.runs.push_back(timed("copy bytes=4096", SampleRole::again));
   file.runs.back().median_s *= 1.3;
   file.runs.push_back(timed("xor k=4 m=1 bytes=64", SampleRole::judge));
@@ -98,8 +99,8 @@ TEST(Samples, LawsBecomeACalibration) {
   EXPECT_NEAR(of_spec.gemm_efficiency.value, 0.25, 0.01);
 }
 
-// Collectives that follow the constants exactly, among two and four ranks; between others the
-// constants say what they take.
+// Returns laws of collectives that follow the constants exactly, for two and four ranks; other
+// numbers of ranks use the constants.
 KernelLaws with_collectives(double launch_s, double step_s, double port_Bps) {
   KernelLaws laws;
   const auto add = [&](const char* kernel, int ranks, double rounds) {
@@ -127,7 +128,7 @@ KernelLaws with_collectives(double launch_s, double step_s, double port_Bps) {
   return laws;
 }
 
-// A kernel with a single matrix has no shapes in its law.
+// The law of a product with a single matrix has no shapes.
 TEST(Samples, LawsOfAllProductsReadBack) {
   SampleFile file = a_run();
   for (const int m : {256, 512, 1024, 2048}) {

@@ -10,9 +10,9 @@ namespace {
 
 struct Machine {
   MachineKind kind = MachineKind::host;
-  double start_s = 0;          // of a kernel
-  double message_start_s = 0;  // of a message
-  // What a level holds, and bytes a second from it.
+  double start_s = 0;          // per kernel
+  double message_start_s = 0;  // per message
+  // Bytes that a cache level holds, and its bandwidth in bytes per second.
   std::vector<std::pair<double, double>> levels;
   double memory_Bps = 0;
   double message_Bps = 0;
@@ -53,7 +53,7 @@ Machine machine_of(MachineKind kind, RandomStream& random) {
   return machine;
 }
 
-// Share of the memory's rate that a kernel reaches at most by its own work.
+// Returns the largest share of memory bandwidth that a kernel's own work allows.
 double own_share(std::string_view kernel, MachineKind kind) {
   if (kernel == "copy" || kernel == "add" || kernel == "scale") return 1;
   if (kernel == "xor") return 0.9;
@@ -68,7 +68,7 @@ double true_s(const Machine& machine, const KernelWork& work) {
     return machine.message_start_s + bytes / machine.message_Bps;
   }
   if (kind.family == KernelFamily::matrix) {
-    // Small and thin ones leave units idle.
+    // Small and thin products leave units idle.
     const double share = std::cbrt(std::min({work.m, work.n, work.k}) / 4096);
     return machine.start_s + kind.flops(work) / (machine.flops * std::min(1.0, share));
   }
@@ -158,12 +158,12 @@ void Run::time(Sample& sample, double batch_factor) {
   for (const std::vector<KernelWork>& step : sample.work) {
     for (const KernelWork& work : step) seconds += true_s(machine_, work);
   }
-  // A flush leaves what is in caches in memory.
+  // A flush writes the contents of caches to memory.
   if (sample.cache == CacheState::cold) {
     const double bytes = kernel_kind("copy").bytes(sample.work[0][0]);
     seconds = std::max(seconds, machine_.start_s + bytes / machine_.memory_Bps);
   }
-  // Load slows works; faster than alone they are with none of it.
+  // Load only slows works: none is faster than without load.
   const double strays = spread * student_of_4(random_);
   seconds *= batch_factor * std::exp(strays > 0 ? noise_ * strays : strays);
   if (random_.uniform() < noise_ * kSlowed)

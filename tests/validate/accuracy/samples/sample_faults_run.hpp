@@ -1,4 +1,5 @@
-// Clean runs of a made-up machine, as noisy as machines are, for tests of what finds bad ones.
+// Clean runs of a simulated machine have realistic noise, for tests of the search for faulty
+// samples.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +14,12 @@ namespace windtunnel {
 
 enum class MachineKind { host, gpu };
 
-// A host with three levels of memory, or an H200: kernels bound by memory or by their own work,
-// products, messages, some copies with cold caches, works to be judged, the first one again. Every
-// series is off by its own spread with tails like Student's of 4 degrees of freedom; one of twelve
-// is slowed by a neighbour by up to two, and so are some batches as a whole, by less. `noise`: so
-// many times as far and as often, towards longer times.
+// The machine is a host with three levels of memory, or an H200. A run has kernels bound by memory
+// or by their own work, products, messages, some copies with cold caches, works to be judged, and
+// the first work again. Every series is off by a spread of its own, with tails like Student's t of
+// 4 degrees of freedom. One series of twelve is slowed by a neighbour, by up to a factor of two,
+// and so are some whole batches, by less. `noise` makes deviations to longer times that many times
+// larger and more frequent.
 std::vector<Sample> clean_run(MachineKind kind, std::uint64_t seed, double noise = 1);
 
 // Scales all figures of a sample that are in seconds by `factor`.
@@ -27,10 +29,10 @@ void stretch(Sample& sample, double factor);
 void slow_down(std::vector<Sample>& run, double slower);
 
 bool is_single(const Sample& sample);
-std::string kernel_of(const Sample& sample);  // the first one
+std::string kernel_of(const Sample& sample);  // of the first work
 bool is_stream(std::string_view kernel);
 
-// The warm series of a kernel, by size: to be fitted on, or all.
+// Returns the warm series of a kernel, by size: those to fit on, or all.
 std::vector<Sample*> series_of(std::vector<Sample>& run, std::string_view kernel,
                                bool judged = false);
 

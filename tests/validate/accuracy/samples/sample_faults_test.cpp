@@ -28,7 +28,7 @@ double between(Random& random, double least, double most) {
 
 const std::vector<std::string> kManySizes = {"copy", "add", "scale", "quantise-int8", "xor"};
 
-// A row that its neighbours in size tell about.
+// Returns a row whose neighbours in size reveal a fault.
 Sample& inner_row(Series& run, Random& random, const std::string& kernel) {
   const std::vector<Sample*> series = series_of(run, kernel);
   return *series[3 + random.below(series.size() - 6)];
@@ -120,7 +120,7 @@ void throttled(Series& run, Random& random, KnownMachine&) {
     stretch(run[i], slower);
   }
 }
-// No flag tells, the clock does.
+// No throttling flag is set, only the clock is low.
 void slow_clock(Series& run, Random& random, KnownMachine&) {
   const double share = between(random, 0.4, 0.85);
   const std::size_t first = run.size() / 4 + random.below(run.size() / 2);
@@ -133,7 +133,7 @@ void slow_clock(Series& run, Random& random, KnownMachine&) {
 void tainted_rows(Series& run, Random& random, KnownMachine&) {
   for (int i = 0; i < 3; ++i) inner_row(run, random).before.throttled = true;
 }
-// The rows that never had the device to themselves are as long as others made them.
+// Rows that never had the device to themselves are longer, because of other processes.
 void disturbed(Series& run, Random& random, KnownMachine&) {
   for (int i = 0; i < 20; ++i) {
     Sample& s = inner_row(run, random);
@@ -199,7 +199,7 @@ void non_monotone(Series& run, Random& random, KnownMachine&) {
     std::swap(series[first + i]->work, series[first + 7 - i]->work);
   }
 }
-// An overhead is taken off that is nearly all of the smallest work.
+// The subtracted overhead is nearly all of the smallest work.
 void negative_latency(Series& run, Random& random, KnownMachine&) {
   const std::vector<Sample*> series = series_of(run, "quantise-int8", true);
   double least_s = HUGE_VAL;
@@ -309,14 +309,14 @@ TEST_P(SampleFaultCase, IsFoundWhateverTheSeedAndNothingElseIs) {
   }
 }
 
-// Some kinds have more than one mutation.
+// Some kinds of fault have more than one mutation.
 INSTANTIATE_TEST_SUITE_P(Kinds, SampleFaultCase, ::testing::Range<std::size_t>(0, kCases.size()),
                          named([](std::size_t i) {
                            return fmt::format("{} {}", i, kCases[i].kind);
                          }));
 
 TEST(SampleFaults, EveryKindHasAMutation) {
-  std::set<std::string> tested = {"bad-law", "unlike-earlier"};  // below
+  std::set<std::string> tested = {"bad-law", "unlike-earlier"};  // tested below
   for (const Case& test : kCases) tested.insert(test.kind);
   for (const SampleFaultKind& kind : sample_fault_kinds()) {
     EXPECT_TRUE(tested.contains(std::string(kind.name))) << kind.name;
@@ -332,13 +332,13 @@ TEST(SampleFaults, CleanRunsRaiseNoAlarm) {
       EXPECT_FALSE(any_refused(faults)) << "seed " << seed << "\n" << text_of(faults);
       with_faults += faults.empty() ? 0 : 1;
     }
-    // Noise has tails without end, so one run in a few hundred holds a real outlier.
+    // Noise has unbounded tails, so one run in a few hundred has a real outlier.
     EXPECT_LE(with_faults, 2) << int(kind);
   }
 }
 
 // Other jobs load the machine: it is three times as noisy, and a quarter of its works are slowed by
-// up to eight.
+// a factor of up to eight.
 TEST(SampleFaults, NoisyRunsAreNotRefused) {
   constexpr double kNoise = 3;
   for (const MachineKind kind : {MachineKind::host, MachineKind::gpu}) {
@@ -406,7 +406,7 @@ TEST(SampleFaults, RealRunsRaiseNoAlarmWhereNothingIsWrong) {
   }
 }
 
-// Compilers took turns with the timings, more of them as the run went on.
+// During the real run compilers ran at the same time, more of them towards the end.
 TEST(SampleFaults, ARealRunBesideOthersSaysThatItIsUnsureAndDrifted) {
   const std::vector<SampleFault> faults =
       sample_faults(measured("kernel_samples_loaded.csv").runs, {});
@@ -414,7 +414,7 @@ TEST(SampleFaults, ARealRunBesideOthersSaysThatItIsUnsureAndDrifted) {
   EXPECT_FALSE(any_refused(faults));
 }
 
-// Mutations of a real run, which is no run of a model.
+// Faults are put into a real run, which no model generated.
 TEST(SampleFaults, MutationsOfARealRunAreFound) {
   for (std::size_t i = 0; i < kCases.size(); ++i) {
     const Case& test = kCases[i];
@@ -431,8 +431,8 @@ TEST(SampleFaults, MutationsOfARealRunAreFound) {
   }
 }
 
-// Only about eight tells of bits. What is off by more may be the device's too, and is told as what
-// it is.
+// Only a factor of about eight suggests bits instead of bytes. Other deviations may be real and are
+// reported as deviations.
 TEST(SampleFaults, FarFromTheDataSheetIsNoSlipByItself) {
   for (const auto& [slower, kind, told] : std::vector<std::tuple<double, std::string, std::string>>{
            {8, "bits-for-bytes", ""},

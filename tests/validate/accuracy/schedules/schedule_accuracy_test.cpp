@@ -35,7 +35,7 @@ TEST(ValidateSchedules, PublishedRatesAgreeToFourDecimals) {
     // The published rates are rounded to 4 decimals.
     EXPECT_LE(rates.worst_difference, 0.5e-4 + 1e-9) << schedule << " " << rates.worst.id;
     EXPECT_GT(rates.kendall_tau.value(), 0.99) << schedule;
-    // Leaving the messages out is visibly wrong: the check can fail.
+    // Predictions without messages are visibly wrong, so the check can fail.
     EXPECT_GT(rates.baselines.at("closed formula without messages"), 0.02) << schedule;
   }
 }
@@ -142,7 +142,7 @@ TEST(ValidateSchedules, TimesTooLongToAddAreSkipped) {
   const ValidationReport report = validate_schedules({path});
   ASSERT_EQ(report.skipped.size(), 1U);
   EXPECT_EQ(report.skipped[0].id, path + ":2");
-  // No work at all has no bubble, and the closed formula would divide by it.
+  // A schedule without work has no bubble; the closed formula would divide by zero.
   ASSERT_EQ(report.families.size(), 1U);
   EXPECT_EQ(report.families[0].rows, 1);
   EXPECT_TRUE(report.families[0].baselines.empty());

@@ -1,4 +1,4 @@
-// NCCL against TCP: the same calls on the same numbers. On one GPU its ranks share it.
+// NCCL and TCP run the same calls on the same numbers. NCCL's ranks may share one GPU.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -10,13 +10,13 @@
 namespace windtunnel {
 namespace {
 
-constexpr size_t kBytes = 12 * 4099;  // a part's; floats in 3 and 4 parts
+constexpr size_t kBytes = 12 * 4099;  // of a part; divisible into floats in 3 and 4 parts
 
-// What a rank has on its device beside the same on the host.
+// Holds a rank's buffer on its device and a copy on the host.
 struct Twin {
   explicit Twin(size_t bytes) : host(bytes), device(windtunnel::device(DeviceKind::cuda), bytes) {}
 
-  // Whole numbers, whose sums are exact in any order.
+  // Numbers are whole, so that sums are exact in any order.
   void fill(int rank) {
     RandomStream random(1, RandomPurpose::test, static_cast<std::uint64_t>(rank));
     auto* const values = reinterpret_cast<float*>(host.data());
@@ -81,7 +81,7 @@ void expect_equal(TcpGroup& group, Collectives& nccl) {
   nccl.exchange(next, out.device.data(), kBytes, previous, in.device.data(), kBytes);
   tcp.exchange(next, out.host.data(), kBytes, previous, in.host.data(), kBytes);
   compare("exchange");
-  // Only the first rank sends, to the second.
+  // Only the first rank sends, to the second one.
   if (rank == 0) nccl.exchange(1, out.device.data(), kBytes, 1, nullptr, 0);
   if (rank == 1) nccl.exchange(0, nullptr, 0, 0, in.device.data(), kBytes);
   if (rank == 0) tcp.exchange(1, out.host.data(), kBytes, 1, nullptr, 0);
@@ -110,7 +110,7 @@ TEST_F(NcclGpu, ThreeRanksOnOneDevice) {
   });
 }
 
-// Replays do what calls do, after one more (Device::time_s): each adds once more.
+// Replays do what calls do: after the captured run (Device::time_s) each adds once more.
 TEST_F(NcclGpu, IsCapturedInGraphs) {
   run_device_ranks(kRanks, [](TcpGroup& group) {
     const Device& cuda = device(DeviceKind::cuda);

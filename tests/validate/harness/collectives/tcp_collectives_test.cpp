@@ -11,12 +11,12 @@
 namespace windtunnel {
 namespace {
 
-// Every rank checks what it got; one that finds a fault throws, which run_ranks() passes on.
+// Every rank checks its result; a rank that finds a fault throws, and run_ranks() passes it on.
 void require(bool holds, const char* what) {
   if (!holds) throw Error(what);
 }
 
-// Whole numbers: sums are exact in any order.
+// Numbers are whole, so that sums are exact in any order.
 std::vector<float> values_of(int rank, size_t elements) {
   std::vector<float> values(elements);
   for (size_t i = 0; i < elements; ++i) {
@@ -71,7 +71,8 @@ std::byte byte_of(int from, int to, size_t i) {
                                 251);
 }
 
-// By the class, which compressors call; its all-reduce and halves are the functions above.
+// This tests the class that compressors call; its all-reduce and its halves use the functions
+// above.
 TEST_P(TcpAlgorithms, BytesReachTheirRanks) {
   const size_t bytes = elements();
   run_ranks(ranks(), [&](TcpGroup& group) {
@@ -130,7 +131,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes, TcpAlgorithms,
                                   std::to_string(std::get<1>(size)) + " values";
                          }));
 
-// The others only see their connections break.
+// The other ranks only see broken connections.
 TEST(TcpGroup, TheFaultThatLedToTheOthersIsTold) {
   for (int culprit = 0; culprit < 4; ++culprit) {
     try {

@@ -9,10 +9,10 @@
 namespace windtunnel {
 namespace {
 
-// Members by their place in a stripe: first those with data, then those with parity.
+// Lists members by their place in a stripe: first those with data, then those with parity.
 struct Stripe {
   std::vector<int> members;
-  std::vector<int> block;  // [place] which of its own the member has there
+  std::vector<int> block;  // [place] index of the member's own block
 };
 
 struct Stripes {
@@ -56,7 +56,7 @@ GaloisMatrix matrix_of(const ErasureCode& code, int data) {
   return ones;
 }
 
-// Whole blocks, so that all are alike.
+// States are padded to whole blocks, so that all blocks have one size.
 Bytes padded(Bytes state, const Stripes& stripes) {
   state.resize(stripes.block_bytes * static_cast<std::size_t>(stripes.data()));
   return state;
@@ -131,7 +131,7 @@ std::optional<std::vector<Bytes>> rebuilt(const ErasureCode& code,
     std::vector<const std::byte*> sources;
     for (const int place : rebuild.sources) sources.push_back(block_of(place));
     for (std::size_t i = 0; i < lost.size(); ++i) {
-      if (lost[i] >= stripes.data()) continue;  // parity: nobody asks for it
+      if (lost[i] >= stripes.data()) continue;  // lost parity is not needed
       std::byte* const target = block_of(lost[i]);
       const std::size_t row = rebuild.coefficients.index(static_cast<int>(i), 0);
       galois_code(DeviceKind::cpu)

@@ -1,6 +1,6 @@
-// The copies of a group of nodes by its tier's code, in stripes: of n members with m of parity,
-// stripe s has its parity at members s, s + 1, ... s + m - 1 (mod n) and a block of each of the
-// others. So a member keeps its own data and m / (n - m) of its size as parity of the others
+// A group of nodes protects its states by its tier's code, in stripes: with n members, m of them
+// for parity, stripe s has its parity at members s, s + 1, ... s + m - 1 (mod n) and a block of
+// each other member. So a member keeps its own data and m / (n - m) of that size as parity
 // (models/reliability/snapshot.hpp).
 #pragma once
 
@@ -12,11 +12,12 @@
 
 namespace windtunnel {
 
-// [member] what it keeps for the others: m blocks for a code over stripes, in the order of stripes.
+// Returns [member] the parity that it keeps: m blocks for a code over stripes, in the order of
+// stripes.
 std::vector<Bytes> parity_of(const ErasureCode& code, const std::vector<Bytes>& states);
 
-// [member] all states, from those that are left: nothing where a member has lost what it kept.
-// Nothing: more are lost than the code covers.
+// Returns [member] all states, computed from what is left; an empty input is a member that lost
+// everything. Returns nothing if more members are lost than the code covers.
 std::optional<std::vector<Bytes>> rebuilt(const ErasureCode& code,
                                           std::vector<std::optional<Bytes>> states,
                                           const std::vector<std::optional<Bytes>>& parities,

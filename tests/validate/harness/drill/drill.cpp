@@ -79,7 +79,7 @@ void DrilledJob::fail() {
     lose_processes(node);
     folders_.replace_disk(node);
   }
-  // The job begins anew: with it end the trainers that were left.
+  // The job restarts, which also ends the trainers that are left.
   for (KeptProcess& trainer : trainers_) trainer = KeptProcess();
   for (const auto* lost : {&drill_.lost_nodes, &drill_.lost_keepers}) {
     for (const int node : *lost) keeper(node) = KeptProcess();
@@ -120,7 +120,7 @@ void DrilledJob::save(int index, std::int64_t iteration) {
   for (int node = 0; node < drill_.nodes; ++node) {
     if (interrupted && node >= drill_.written_nodes) return;
     states.push_back(trainer(node).get(kDrilledState).value());
-    if (full) {  // writing there says ENOSPC
+    if (full) {  // writing to it fails with ENOSPC
       std::error_code there;
       std::filesystem::create_symlink(
           "/dev/full", staged(folders_.file(tier, index, node)) + kPartOfFile, there);
@@ -128,7 +128,7 @@ void DrilledJob::save(int index, std::int64_t iteration) {
     written = write_copy(index, node, sealed(states.back(), iteration)) && written;
   }
   if (!written) {
-    ++refused_copies_;  // the last one stays
+    ++refused_copies_;  // the previous copy stays
     return;
   }
   if (in_host_memory(tier) && tier.code.parity > 0) stage_protection(index, iteration, states);

@@ -6,7 +6,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr double kNoLimit = 1e3;  // times the fastest of what holds a drill up
+constexpr double kNoLimit = 1e3;  // times as fast as the fastest link
 
 Parameter stated(double value) {
   return {value, value, value, Origin::assumed, "of the drill"};

@@ -1,4 +1,4 @@
-// What the processes of a drill call the bytes that they hold, and what kind of tier they are of.
+// Processes of a drill name the bytes that they hold; these are the names, and the kinds of tiers.
 #pragma once
 
 #include <fmt/format.h>

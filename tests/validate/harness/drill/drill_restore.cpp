@@ -1,4 +1,4 @@
-// How a DrilledJob's state comes back.
+// Implements how a DrilledJob restores its state.
 #include <algorithm>
 #include <exception>
 #include <new>
@@ -14,7 +14,7 @@
 
 namespace windtunnel {
 
-// What others hold of a node's own copy counts where it is a further copy.
+// A node's own copy counts if another member holds a further copy of it.
 bool DrilledJob::holds_own(int index, int node, int at) {
   return holder(drill_.tiers[index], at).holds(own_copy(index, node), newest_[index]);
 }
@@ -96,7 +96,8 @@ DrillOutcome DrilledJob::restore() {
   return outcome;
 }
 
-// In turns over the ways, each piece behind the last, as fast as the links are free.
+// Sends the bytes in pieces, in turns over the paths, each piece after the last, as fast as links
+// become free.
 void DrilledJob::pass(const std::vector<std::vector<LinkId>>& ways, double bytes,
                       const RunClock& clock, const LinkClocks& links) const {
   constexpr int kPieces = 16;
@@ -132,7 +133,7 @@ void DrilledJob::load(int index, int node, const RunClock& clock, const LinkCloc
   trainer(node).put(kDrilledState, *state);
 }
 
-// From a further copy, or from as many others as the code needs.
+// The state comes from a further copy, or from as many other members as the code needs.
 Bytes DrilledJob::from_group(int index, int node, const RunClock& clock, const LinkClocks& links) {
   const SnapshotTier& tier = drill_.tiers[index];
   const NodeGroups& groups = protections_[index].groups;

@@ -56,7 +56,7 @@ TEST(Drill, CodesGiveBackAsManyNodesAsTheyCover) {
   expect_served(drill, kNoTier, 0);
 }
 
-// A flipped byte is seen, and what the code covers is made anew.
+// A flipped byte is detected, and a copy that the code covers is rebuilt.
 TEST(Drill, AFlippedByteIsALostCopy) {
   Drill drill = with_tier(SnapshotPlace::peers, {CodeName::xor_parity, 3, 1});
   drill.flipped_tier = 0;
@@ -66,7 +66,7 @@ TEST(Drill, AFlippedByteIsALostCopy) {
   expect_served(drill, kNoTier, 0);
 }
 
-// The newest that is left, however near.
+// The newest copy that is left serves, even if an older one would load faster.
 TEST(Drill, TheNewestCopyServes) {
   Drill drill = with_tier(SnapshotPlace::host_memory);
   drill.tiers.push_back(with_tier(SnapshotPlace::storage).tiers[0]);
@@ -79,7 +79,8 @@ TEST(Drill, TheNewestCopyServes) {
   expect_served(drill, 1, 5);
 }
 
-// What was written of it does not count, and what it would have replaced is still there.
+// Parts of the unfinished snapshot do not count, and the copy that it would have replaced is still
+// there.
 TEST(Drill, AFailureInTheMiddleOfASnapshotLeavesTheLastOne) {
   for (const SnapshotPlace place : {SnapshotPlace::peers, SnapshotPlace::local_disk}) {
     Drill drill =
@@ -104,7 +105,7 @@ TEST(Drill, AFullDiskKeepsTheLastCopyThatFitted) {
   expect_served(drill, kNoTier, 0);
 }
 
-// How long they take is judged over many of them (DrillLong).
+// The times of recoveries are judged over many drills (DrillLong).
 TEST(Drill, RandomKillsEndAsForeseen) {
   const DrillCount counted = run_random_drills(0, 10);
   EXPECT_GE(counted.recovered, 3);

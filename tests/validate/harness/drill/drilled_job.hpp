@@ -1,4 +1,4 @@
-// The job of a drill while it runs: its processes, its disks, and what each tier holds.
+// A running job of a drill has processes, disks, and the contents of each tier.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace windtunnel {
 
-// The disks of nodes, and the storage that all share, are folders.
+// Folders stand for the disks of nodes and for the storage that all share.
 class DrillFolders {
  public:
   explicit DrillFolders(int nodes);
@@ -43,19 +43,19 @@ class DrilledJob {
   void fail();
   // Every node loads at once, over the links of drill_cluster().
   DrillOutcome restore();
-  // Whether every state is that of `iteration`, and right again after a further step.
+  // Returns whether every state is that of `iteration`, and correct again after a further step.
   bool intact(std::int64_t iteration);
   int refused_copies() const { return refused_copies_; }
 
  private:
-  // What a tier has left of its newest copy.
+  // Describes what is left of a tier's newest copy.
   struct Left {
     bool serves = false;
-    bool whole = true;  // no node has to get its own back from others
+    bool whole = true;  // no node needs others to rebuild its copy
   };
 
-  // A tier's copy is written beside the last one, and takes its place when all nodes have written
-  // theirs.
+  // A tier's new copy is written beside the previous one, and replaces it when all nodes have
+  // written theirs.
   void save(int index, std::int64_t iteration);
   bool write_copy(int index, int node, const Bytes& copy);
   void stage_protection(int index, std::int64_t iteration, const std::vector<Bytes>& states);
@@ -74,7 +74,7 @@ class DrilledJob {
   KeptProcess& holder(const SnapshotTier& tier, int node) {
     return tier.keeper_process ? keeper(node) : trainer(node);
   }
-  // Only one thread at a time may ask the processes of a node.
+  // Only one thread at a time may talk to the processes of a node.
   std::optional<Bytes> get(const SnapshotTier& tier, int node, const std::string& name);
   void lose_processes(int node);
   std::vector<int> members_of(const NodeGroups& groups, int group) const;
@@ -83,7 +83,7 @@ class DrilledJob {
   DrillFolders folders_;
   std::vector<KeptProcess> trainers_, keepers_;
   std::vector<TierProtection> protections_;
-  std::vector<std::int64_t> newest_;  // [tier] that is complete; -1: none
+  std::vector<std::int64_t> newest_;  // [tier] newest complete iteration; -1: none
   std::deque<std::mutex> speaks_;     // [node]
   int refused_copies_ = 0;
 };

@@ -1,12 +1,12 @@
-// What campaigns (sim/campaign) say of a drill beforehand: which tier will serve, from which
-// iteration, and how long it takes; or that nothing is left.
+// Campaigns (sim/campaign) predict a drill: which tier will serve, from which iteration, and how
+// long it takes, or that no copy is left.
 #pragma once
 
 #include "tests/validate/harness/drill/drill.hpp"
 
 namespace windtunnel {
 
-// Its `restore_s` is that of the tier that serves.
+// `restore_s` is the time of the tier that serves.
 DrillOutcome foreseen(const Drill& drill);
 
 }  // namespace windtunnel

@@ -55,7 +55,7 @@ bool receive_all(int socket, void* data, std::size_t size_bytes) {
   return true;
 }
 
-// A step changes every byte, and by its number: no two states are alike.
+// A step changes every byte in a way that depends on the step's number, so no two states are equal.
 void train_step(Bytes& state, int node, std::int64_t step) {
   std::uint64_t word = static_cast<std::uint64_t>(step) * 0x9e3779b97f4a7c15ULL +
                        static_cast<std::uint64_t>(node) + 1;
@@ -89,7 +89,7 @@ bool read_whole(const std::string& path, Bytes& bytes) {
 struct KeptProcess::Request {
   char what = kGet;
   std::int32_t node = 0;
-  std::int64_t from = 0, to = 0;  // steps
+  std::int64_t from = 0, to = 0;  // range of steps
   std::uint64_t name_bytes = 0, path_bytes = 0, size_bytes = 0;
 };
 
@@ -107,7 +107,7 @@ KeptProcess::KeptProcess() {
                 ExitCode::failed);
   }
   if (process_ == 0) {
-    keep_only(ends[1]);  // the sockets of the others, too
+    keep_only(ends[1]);  // closes the sockets of other processes, too
     serve(ends[1]);
   }
   close(ends[1]);

@@ -1,4 +1,4 @@
-// Random stacks of tiers and failures: what the short and the long test of drills draw.
+// The short and the long test of drills draw random stacks of tiers and failures here.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ Drill random_drill(std::uint64_t index);
 struct DrillCount {
   int recovered = 0;
   int unrecoverable = 0;
-  // How far the foreseen time of each recovery was off, as a share of the measured one.
+  // Relative errors of the predicted times of recoveries, as shares of the measured ones.
   std::vector<double> time_errors;
 };
-// Runs those and holds each to what was foreseen and to every byte of the state.
+// Runs these drills and compares each with its prediction and every byte of the state.
 DrillCount run_random_drills(std::uint64_t first, std::uint64_t count);
 
 }  // namespace windtunnel

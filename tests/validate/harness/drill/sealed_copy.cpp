@@ -9,7 +9,7 @@ namespace {
 
 using Seal = std::array<std::uint64_t, 2>;  // iteration, checksum
 
-// FNV-1a (Fowler, Noll, Vo).
+// The checksum is FNV-1a (Fowler, Noll, Vo).
 std::uint64_t checksum(std::span<const std::byte> bytes) {
   std::uint64_t sum = 14695981039346656037ULL;
   for (const std::byte value : bytes) {

@@ -1,4 +1,4 @@
-// A copy of a state that says which iteration it is of, and whether it is whole.
+// A sealed copy of a state records its iteration and a checksum.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@ namespace windtunnel {
 using Bytes = std::vector<std::byte>;
 
 Bytes sealed(Bytes state, std::int64_t iteration);
-// Whether it is of that iteration and no byte differs from what was sealed.
+// Returns whether the copy is of that iteration and no byte differs from the sealed ones.
 bool is_whole(const Bytes& copy, std::int64_t iteration);
-// The state; nothing: there is no copy, or it is not whole.
+// Returns the state, or nothing if there is no copy or it is not whole.
 std::optional<Bytes> unsealed(std::optional<Bytes> copy, std::int64_t iteration);
 
 }  // namespace windtunnel

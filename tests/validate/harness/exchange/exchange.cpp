@@ -19,7 +19,7 @@ namespace {
 struct Method {
   std::string_view name;
   void (*add)(ExchangeParts& parts);
-  double block = 0;  // that its kernels have; 0: no use for one
+  double block = 0;  // kernels' block size; 0: none
 };
 
 constexpr std::array<Method, 11> kMethods = {{

@@ -1,10 +1,10 @@
-// The exchange of a buffer of gradients between data-parallel ranks, for real: kernels of a device
-// and Collectives, in the order of the recipe that the simulator costs (models/compression), which
-// this is measured to judge.
+// Data-parallel ranks really exchange a buffer of gradients here, with kernels of a device and
+// Collectives, in the order of the recipe that the simulator costs (models/compression). Its
+// measured times judge that recipe.
 //
-// What runs differs from a recipe where kernels or collectives are not there as costed. The
-// differences are listed in docs/reference/harness.md, "Exchanges that really run"; a test holds
-// them to be the only ones.
+// An exchange differs from a recipe if kernels or collectives do not exist as costed. The
+// differences are listed in docs/reference/harness.md, "Exchanges that really run"; a test checks
+// that there are no others.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@ namespace windtunnel {
 
 struct ExchangeParts;
 
-// `work`: the measured kernel or collective that it is, or whose bytes it moves.
+// `work` is the measured kernel or collective that the step is, or whose bytes it moves.
 struct ExchangeStep {
   KernelWork work;
   std::function<void()> run;
@@ -30,28 +30,28 @@ struct ExchangeStep {
   bool communicates() const { return kernel_kind(work.kernel).family == KernelFamily::collective; }
 };
 
-// Empty where exchanges by this method can run, else what they lack, as the end of a sentence that
-// starts with its name.
+// Returns "" if exchanges by this method can run, else what they lack, as the end of a sentence
+// that starts with the method's name.
 std::string why_no_exchange(const CompressorChoice& choice);
 
 class Exchange {
  public:
-  // All ranks with the same. Throws Error where it cannot run.
+  // All ranks pass the same arguments. Throws Error if the exchange cannot run.
   Exchange(const CompressorChoice& choice, std::span<const TensorShape> tensors,
            const Device& device, Collectives& collectives);
   ~Exchange();
   Exchange(Exchange&&) noexcept;
 
-  // Rows of the tensor in the device's memory, at a multiple of 256 bytes: the rank's own before a
-  // run, afterwards the sum over all ranks as far as it was sent (signsgd without feedback: 1 or -1
-  // as most ranks have it).
+  // Returns the tensor's rows in device memory, aligned to 256 bytes. Before a run they hold the
+  // rank's own gradient; afterwards the sum over all ranks of what was sent (signsgd without
+  // feedback: 1 or -1, by majority).
   float* gradient(std::size_t tensor) const;
-  // What the rank has not sent yet, in the same form; nullptr: nothing is kept.
+  // Returns what the rank has not sent yet, in the same form, or nullptr if nothing is kept.
   const float* error(std::size_t tensor) const;
 
-  // The steps that the next run starts.
+  // Returns the steps of the next run.
   std::span<const ExchangeStep> steps() const;
-  // Starts all of them; `around(step)` starts each in its place where it is given.
+  // Starts all steps; if `around` is given, it is called for each step and starts it.
   void run(const std::function<void(const ExchangeStep&)>& around = {});
 
  private:

@@ -1,5 +1,5 @@
-// Gradients as factors of low rank: PowerSGD and ACP-SGD, as low_rank.cpp of models/compression
-// costs them.
+// PowerSGD and ACP-SGD exchange gradients as factors of low rank, as costed in low_rank.cpp of
+// models/compression.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,10 +20,10 @@ struct Factored {
   LowRankShape shape;
   float* gradient = nullptr;
   float* error = nullptr;
-  std::size_t at_p = 0;  // in the arrays of all P, of all Q
+  std::size_t at_p = 0;  // offset in the array of all P; at_q: of all Q
   std::size_t at_q = 0;
 
-  // Rows of all of them.
+  // Returns the number of rows (or columns) of all matrices together.
   std::size_t size(int side) const {
     return static_cast<std::size_t>(side) * static_cast<std::size_t>(shape.batch);
   }
@@ -33,7 +33,7 @@ std::size_t padded(std::size_t elements) {
   return (elements + kTensorElements - 1) / kTensorElements * kTensorElements;
 }
 
-constexpr std::uint64_t kSeed = 1;  // of all ranks
+constexpr std::uint64_t kSeed = 1;  // equal on all ranks
 
 class LowRankExchange {
  public:
@@ -68,8 +68,8 @@ class LowRankExchange {
 
   bool empty() const { return matrices_.empty(); }
 
-  // P = M Q; P summed, made orthonormal; Q = M^T P summed; the sum is P Q^T, and the rank's error
-  // what an equal share of it misses.
+  // P = M Q is summed and made orthonormal; Q = M^T P is summed; the result is P Q^T. A rank's
+  // error is its matrix less an equal share of the result.
   void add_power_sgd() {
     add_error(parts_, array_);
     for (const Factored& matrix : matrices_) project(matrix, p_ + matrix.at_p);
@@ -90,7 +90,8 @@ class LowRankExchange {
     for (const Factored& matrix : matrices_) multiply(matrix);
   }
 
-  // P in one run, Q in the next; each rank's error is what its own factor misses.
+  // One run sends P, the next Q; a rank's error is its matrix less the part that its own factor
+  // represents.
   void add_acp_sgd(bool left) {
     float* const sent = left ? p_ : q_;
     const std::size_t elements = left ? p_elements_ : q_elements_;
@@ -143,7 +144,7 @@ class LowRankExchange {
     parts_.fill(factor, values);
   }
 
-  // What the factors stand for.
+  // Returns the matrix that is factored: the error if one is kept, else the gradient.
   static float* source(const Factored& matrix) {
     return matrix.error != nullptr ? matrix.error : matrix.gradient;
   }
@@ -191,7 +192,7 @@ class LowRankExchange {
     parts_.kernel("scale", static_cast<double>(elements), [=] { run(s, from, to, elements); });
   }
 
-  // gradient = P Q^T
+  // Computes gradient = P Q^T.
   void multiply(const Factored& matrix) {
     const LowRankShape& shape = matrix.shape;
     for (int i = 0; i < shape.batch; ++i) {

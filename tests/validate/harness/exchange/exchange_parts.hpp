@@ -1,5 +1,5 @@
-// What exchanges are made of: buffers on the device, tensors laid out in them, steps. One function
-// per family of methods adds its own.
+// Exchanges consist of buffers on the device, tensors laid out in them, and steps. Each family of
+// methods has one function that adds its own.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +12,22 @@
 namespace windtunnel {
 
 struct ExchangeParts {
-  CompressorChoice choice;  // with its usual numbers
+  CompressorChoice choice;  // with its default numbers
   std::vector<TensorShape> tensors;
   const Device* device;
   Collectives* collectives;
 
   std::vector<DeviceBuffer> memory;
-  std::vector<float*> gradients;  // by tensor
-  std::vector<float*> errors;     // by tensor, or empty
-  // A run starts those of one turn, the next run those of the next.
+  std::vector<float*> gradients;  // per tensor
+  std::vector<float*> errors;     // per tensor, or empty
+  // A run starts the steps of one turn, the next run those of the next turn.
   std::vector<std::vector<ExchangeStep>> turns = {{}};
   std::uint64_t runs = 0;
 
   int ranks() const { return collectives->ranks(); }
   bool keeps_error() const { return choice.feedback == ErrorFeedback::ef; }
 
-  // Zeros.
+  // Allocates a buffer of zeros.
   template <typename T>
   T* array(std::size_t count) {
     return reinterpret_cast<T*>(zeros(count * sizeof(T)));
@@ -35,7 +35,7 @@ struct ExchangeParts {
   std::byte* zeros(std::size_t size_bytes);
   void fill(float* there, const std::vector<float>& values) const;
 
-  // Steps of the turn that was opened last.
+  // Adds steps to the turn that was opened last.
   void kernel(std::string_view name, double elements, std::function<void()> run);
   void kernel(KernelWork work, std::function<void()> run);
   void add(const float* a, const float* b, float* c, std::size_t elements);
@@ -45,23 +45,23 @@ struct ExchangeParts {
   void all_to_all(const void* out, void* in, std::size_t part_bytes);
 };
 
-// Tensors one behind the other, each filled up to kTensorElements, as products like them.
+// Tensors follow one another, each padded to kTensorElements, as products need them.
 constexpr std::size_t kTensorElements = 64;
 std::size_t elements_of(const TensorShape& tensor);
 std::size_t padded_elements(const TensorShape& tensor);
-// Where those of `chosen` lie from `start` on.
+// Finds the places of the `chosen` tensors from `start` on.
 void lay_out(const ExchangeParts& parts, std::span<const std::size_t> chosen, float* start,
              std::vector<float*>& places);
 
-// All tensors in one array.
+// Holds all tensors in one array.
 struct GradientArray {
   float* gradient = nullptr;
-  float* error = nullptr;  // where the method keeps one
+  float* error = nullptr;  // nullptr if the method keeps none
   std::size_t elements = 0;
 };
-// `slack`: elements more behind both.
+// `slack` is the number of elements added after both arrays.
 GradientArray lay_out_all(ExchangeParts& parts, std::size_t slack = 0);
-// error += gradient, where one is kept; returns what is to be compressed.
+// Adds the gradient to the error if one is kept, and returns the array that is to be compressed.
 float* add_error(ExchangeParts& parts, const GradientArray& array);
 
 void add_dense_exchange(ExchangeParts& parts);

@@ -1,5 +1,5 @@
-// Codes with scales to the rank that sums its part, and from there to all. A message is the codes
-// of a part and its scales behind them.
+// Each rank sends codes with scales to the rank that sums a part, which sends the sum to all. A
+// message has the codes of a part, followed by its scales.
 #include <algorithm>
 
 #include "kernels/compression/quantise.hpp"
@@ -10,7 +10,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr std::size_t kLine = 256;  // bytes to which scales are filled up
+constexpr std::size_t kLine = 256;  // bytes; scales are padded to a multiple
 
 std::size_t rounded_up(std::size_t value, std::size_t unit) {
   return (value + unit - 1) / unit * unit;
@@ -19,10 +19,10 @@ std::size_t rounded_up(std::size_t value, std::size_t unit) {
 struct Messages {
   QuantisedForm form;
   std::size_t elements = 0;  // of the buffer
-  std::size_t part = 0;      // elements of a rank
-  std::size_t codes = 0;     // bytes of them
-  std::size_t scales = 0;    // bytes of theirs
-  std::size_t size = 0;      // bytes in all
+  std::size_t part = 0;      // elements per rank
+  std::size_t codes = 0;     // bytes of codes
+  std::size_t scales = 0;    // bytes of scales
+  std::size_t size = 0;      // bytes of a message
 
   Messages(QuantisedForm made_as, std::size_t all_elements, int ranks)
       : form(made_as), elements(all_elements) {
@@ -60,7 +60,7 @@ class QuantisedExchange {
       encode(sent + r * at_.part, at_.elements_of(r), out_, r);
     }
     if (array_.error != nullptr) {
-      decode_all(out_);  // the gradient is in the error by now
+      decode_all(out_);  // the error already includes the gradient
       subtract(array_.gradient, array_.error);
     }
     parts_.all_to_all(out_, in_, at_.size);
@@ -109,8 +109,8 @@ class QuantisedExchange {
                   [=, n = array_.elements] { run(1.0F, sent, error, n); });
   }
 
-  // Its kernel wants codes one behind the other, and scales. So it takes whole messages for codes,
-  // of which the scales' bytes have scales of zero, which sum to zeros.
+  // The kernel needs contiguous codes and scales. So whole messages are passed as codes; the bytes
+  // of scales in them get scales of zero, so that they sum to zeros.
   void requantise() {
     const std::size_t blocks = quantised_blocks(at_.form, at_.size);
     auto* const scales = parts_.array<float>(blocks * ranks_);
@@ -176,7 +176,7 @@ void add_ternary_exchange(ExchangeParts& parts) {
   parts.all_gather(own_maximum, maxima, sizeof(float));
   parts.kernel("ternary-max", static_cast<double>(ranks),
                [=, &code] { code.maximum(maxima, ranks, maximum); });
-  // A rank rounds by random numbers of its own.
+  // Each rank rounds with random numbers of its own.
   parts.kernel("ternary", elements,
                [=, &code] { code.encode(array.gradient, n, maximum, *runs * ranks + rank, own); });
   parts.all_gather(own, all, words * sizeof(std::uint32_t));

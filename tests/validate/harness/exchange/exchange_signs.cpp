@@ -1,5 +1,5 @@
-// One bit of each element: signs to the rank that counts the votes of its part, and what most had
-// to all.
+// Each element has one bit: signs go to the rank that counts the votes of a part, which sends the
+// majority to all.
 #include <algorithm>
 
 #include "kernels/compression/sign_code.hpp"
@@ -8,10 +8,10 @@
 namespace windtunnel {
 namespace {
 
-constexpr std::size_t kVector = 128;  // elements of the 16 bytes that words come in
+constexpr std::size_t kVector = 128;  // elements in an aligned word of 16 bytes
 
-// The sum of the ranks' magnitudes, on each. A double becomes a float as the scale of one element,
-// and again a double as its magnitude.
+// Sums the ranks' magnitudes on every rank. A double is rounded to float as the scale of one
+// element, and converted back as its magnitude.
 void add_magnitudes(ExchangeParts& parts, double* magnitude) {
   const SignCode& code = sign_code(parts.device->kind);
   auto* const number = parts.array<float>(1);

@@ -1,5 +1,5 @@
-// Chosen elements with their indices, or by indices that all ranks know; a sketch of those that are
-// not zero.
+// Methods send chosen elements with their indices, or by indices that all ranks know, or a sketch
+// of the elements that are not zero.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -38,7 +38,7 @@ struct Pairs {
 };
 constexpr std::size_t kPairBytes = sizeof(std::uint32_t) + sizeof(float);
 
-// What goes round by value with other than the same indices on all ranks.
+// Exchanges elements as values whose indices differ between ranks or are the same on all.
 class SparseExchange {
  public:
   SparseExchange(ExchangeParts& parts, std::size_t k, std::size_t slack)
@@ -53,7 +53,8 @@ class SparseExchange {
 
   float* add_errors() { return add_error(parts_, array_); }
 
-  // From the error, which then lacks them, or from the gradient; the gradient is then zeros.
+  // Takes elements from the error, which then lacks them, or from the gradient, which is then set
+  // to zeros.
   void take(const std::uint32_t* indices) {
     if (array_.error != nullptr) scatter(indices, zeros_, array_.error, false);
     parts_.copy(array_.gradient, zeros_, (array_.elements + slack_) * sizeof(float));
@@ -84,15 +85,15 @@ class SparseExchange {
   const float* zeros_;
 };
 
-// The threshold of the step before, moved towards one that keeps k elements. The first comes from
-// an exact selection.
+// The threshold is that of the previous step, moved towards one that keeps k elements. The first
+// one comes from an exact selection.
 struct Threshold {
   float value = -1;
   const Device* device;
-  std::uint32_t* count;  // of the step before
+  std::uint32_t* count;  // elements of the previous step
 
   void adapt(std::size_t k) {
-    constexpr double kGain = 0.25;  // of the logarithm: gradients have tails
+    constexpr double kGain = 0.25;  // on the logarithm: gradients have tails
     constexpr double kMostChange = 2;
     device->synchronize();
     std::uint32_t kept = 0;
@@ -129,7 +130,7 @@ void add_top_k_exchange(ExchangeParts& parts) {
   exchange.gather(own);
 }
 
-// A rank that finds fewer than k sends zeros for places behind the end.
+// A rank that finds fewer than k elements sends zeros for positions after the end.
 void add_threshold_exchange(ExchangeParts& parts) {
   const std::size_t k = chosen_elements(parts);
   SparseExchange exchange(parts, k, k);
@@ -176,7 +177,8 @@ void add_random_k_exchange(ExchangeParts& parts) {
   exchange.scatter(indices, values, exchange.array().gradient, false);
 }
 
-// Bits of any rank: a majority of all ranks and of all but two that have every bit.
+// The vote counts the ranks, and as many further voters less two that set every bit, so that a bit
+// of a single rank wins.
 void add_sketch_exchange(ExchangeParts& parts) {
   const GradientArray array = lay_out_all(parts);
   const std::size_t n = array.elements;

@@ -11,14 +11,15 @@
 namespace windtunnel {
 namespace {
 
-// Bias and weights of two layers, of odd sizes, and one that is too small for factors.
+// Tensors are bias and weights of two layers, with odd sizes, and one tensor that is too small for
+// factors.
 const std::vector<TensorShape> kShapes = {{0, 130}, {130, 77}, {0, 9}, {9, 7}, {64, 130}};
 constexpr int kSteps = 3;
 constexpr double kRounding = 6e-8;  // 2^-24
 
 using Sums = std::vector<std::vector<double>>;
 
-// Sum of |x| over ranks, element by element.
+// Returns the sum of |x| over ranks, element by element.
 Sums magnitudes(GradientKind kind, int ranks, int step) {
   Sums sums;
   for (int rank = 0; rank < ranks; ++rank) {
@@ -38,7 +39,7 @@ class Exchanges : public DeviceRanksTest,
   int ranks() const { return std::get<0>(GetParam()); }
   GradientKind kind() const { return std::get<1>(GetParam()); }
 
-  // `check(rank, gradients, result, step)` on every rank after every step.
+  // Calls `check(rank, gradients, result, step)` on every rank after every step.
   template <typename Check>
   void run(const CompressorChoice& choice, const Check& check) const {
     run_device_ranks(ranks(), [&](TcpGroup& group) {
@@ -55,8 +56,8 @@ class Exchanges : public DeviceRanksTest,
   }
 };
 
-// What is sent and what is kept are the gradients, over all ranks: within `rounding` of the sum of
-// magnitudes.
+// Requires that, over all ranks, what was sent and what was kept add up to the gradients, within
+// `rounding` of the sum of magnitudes.
 void require_nothing_lost(ExchangingRank& rank, const Tensors& before, const Tensors& gradients,
                           const Tensors& result, double rounding) {
   const Sums old = rank.sum(before);
@@ -90,8 +91,9 @@ TEST_P(Exchanges, DenseGradientsAreSummed) {
   });
 }
 
-// Each rank's element is off by half a step of its block, and the sum of those by half a step of
-// theirs; here with the largest of a tensor and of those before it in place of a block's.
+// Each rank's element is off by at most half a quantisation step of its block, and their sum by
+// half a step of the sum's block. The bound uses the largest element of a tensor and of those
+// before it in place of the block's.
 void require_quantised(double levels, const Sums& sum, const Tensors& result, double largest) {
   for (size_t t = 0; t < result.size(); ++t) {
     for (size_t i = 0; i < result[t].size(); ++i) {
@@ -108,7 +110,8 @@ TEST_P(Exchanges, QuantisedSumsAreWithinTheirSteps) {
     const double steps = levels;
     run(choice, [&](ExchangingRank& rank, const Tensors& /*before*/, const Tensors& gradients,
                     const Tensors& result, int /*step*/) {
-      // The steps of all ranks and of the sum, whose values are at most the ranks' together.
+      // The error has the steps of all ranks and of the sum, whose values are at most those of all
+      // ranks together.
       double own = 0;
       for (const std::vector<float>& tensor : gradients) {
         for (const float x : tensor) own = std::max(own, std::abs(double(x)));
@@ -124,7 +127,7 @@ TEST_P(Exchanges, QuantisedWithFeedbackLosesNothingOfItsOwn) {
   const CompressorChoice choice{.name = "int8", .feedback = ErrorFeedback::ef};
   run(choice, [&](ExchangingRank& rank, const Tensors& before, const Tensors& gradients,
                   const Tensors& /*result*/, int /*step*/) {
-    // A rank's error is at most half a step of what it had to send.
+    // A rank's error is at most half a quantisation step of the values that it had to send.
     double largest = 0;
     for (size_t t = 0; t < gradients.size(); ++t) {
       for (size_t i = 0; i < gradients[t].size(); ++i) {
@@ -157,8 +160,8 @@ TEST_P(Exchanges, SignsWithFeedbackKeepWhatTheirScaleMisses) {
   const CompressorChoice choice{.name = "signsgd", .feedback = ErrorFeedback::ef};
   run(choice, [&](ExchangingRank& rank, const Tensors& before, const Tensors& gradients,
                   const Tensors& result, int /*step*/) {
-    // Filled up to 64 elements, of zeros that count for the mean; what is left of them, minus the
-    // scale, counts in the next step. So the scale is read off the error.
+    // A tensor is padded to 64 elements with zeros, which count for the mean. Their error is minus
+    // the scale and counts in the next step. So the scale can be read off the error.
     const Tensors after = rank.error();
     const float c0 = before[0][0] + gradients[0][0];
     const float scale = std::abs(c0 - after[0][0]);
@@ -177,7 +180,7 @@ TEST_P(Exchanges, SignsWithFeedbackKeepWhatTheirScaleMisses) {
   });
 }
 
-// The k largest of all tensors, of equals the first, in the order in which ranks come.
+// The k largest elements of all tensors are chosen; of equal ones the first, in the order of ranks.
 TEST_P(Exchanges, TopKIsExact) {
   const CompressorChoice choice{.name = "topk", .density = 0.02};
   double elements = 0;
@@ -207,7 +210,8 @@ TEST_P(Exchanges, TopKIsExact) {
         sent_by_tensor[t][i] = sent[at];
       }
     }
-    // Sums of at most 4 floats in double, rounded once, are those in float within a rounding each.
+    // A sum of at most 4 floats in double precision, rounded once, differs from sums in float by a
+    // rounding each.
     const Sums sum = rank.sum(sent_by_tensor);
     for (size_t t = 0; t < result.size(); ++t) {
       for (size_t i = 0; i < result[t].size(); ++i) {
@@ -290,8 +294,8 @@ INSTANTIATE_TEST_SUITE_P(RanksAndGradients, Exchanges,
 
 using OneExchange = DeviceRanksTest;
 
-// Whole numbers up to the largest code in every block: nothing is rounded while all ranks have the
-// same.
+// Every block has whole numbers up to the largest code, so that nothing is rounded while all ranks
+// have the same values.
 TEST_F(OneExchange, WholeNumbersSurviveQuantisation) {
   for (const auto& [name, levels] : {std::pair{"int8", 127}, std::pair{"int4", 7}}) {
     const CompressorChoice choice{.name = name, .block = levels < 10 ? 64.0 : 256.0};
@@ -312,7 +316,8 @@ TEST_F(OneExchange, WholeNumbersSurviveQuantisation) {
   }
 }
 
-// Gradients whose sum has no higher rank than the factors arrive whole: any start spans their rows.
+// Gradients whose sum has at most the rank of the factors arrive exactly: any start spans their
+// rows.
 TEST_F(OneExchange, FactorsHoldSumsOfTheirRank) {
   for (const char* const name : {"powersgd", "acp-sgd"}) {
     const CompressorChoice choice{.name = name, .rank = 3};
@@ -335,7 +340,7 @@ TEST_F(OneExchange, FactorsHoldSumsOfTheirRank) {
         const Sums errors = rank.sum(rank.error());
         const Sums sum = rank.sum(gradients);
         const Tensors result = rank.run(gradients);
-        // ACP-SGD starts from a factor that knows nothing of the rows.
+        // ACP-SGD starts from a factor that is independent of the rows.
         if (step == 0 && choice.name == "acp-sgd") continue;
         for (size_t i = 0; i < result[0].size(); ++i) {
           require(std::abs(result[0][i] - sum[0][i] - errors[0][i]) < 1e-4, "whole");
@@ -345,8 +350,8 @@ TEST_F(OneExchange, FactorsHoldSumsOfTheirRank) {
   }
 }
 
-// Power iteration finds the best approximation of a constant gradient (Eckart and Young 1936): the
-// first numbers of a diagonal matrix whose numbers fall.
+// For a constant gradient, power iteration finds the best approximation (Eckart and Young 1936):
+// the first entries of a diagonal matrix with decreasing entries.
 TEST_F(OneExchange, FactorsFindTheLargestSingularValues) {
   for (const char* const name : {"powersgd", "acp-sgd"}) {
     const CompressorChoice choice{.name = name, .rank = 3, .feedback = ErrorFeedback::none};
@@ -369,7 +374,7 @@ TEST_F(OneExchange, FactorsFindTheLargestSingularValues) {
   }
 }
 
-// Expectation of TernGrad's codes: 300 runs of one gradient.
+// Compares the expectation of TernGrad's codes with the gradient, over 300 runs.
 TEST_F(OneExchange, TernaryIsUnbiased) {
   run_device_ranks(2, [](TcpGroup& group) {
     const std::vector<TensorShape> shapes = {{0, 512}};
@@ -386,7 +391,7 @@ TEST_F(OneExchange, TernaryIsUnbiased) {
         largest = std::max(largest, std::abs(double(result[0][j])));
       }
     }
-    // A code's variance is at most a quarter of the maximum's square, twice.
+    // A code's variance is at most a quarter of the maximum squared, and it is rounded twice.
     const double deviation = largest * std::sqrt(0.5 / kRuns);
     for (size_t j = 0; j < mean.size(); ++j) {
       require(std::abs(mean[j] - sum[0][j]) < 5 * deviation, "mean");
@@ -394,8 +399,8 @@ TEST_F(OneExchange, TernaryIsUnbiased) {
   });
 }
 
-// What no rank has is zero. One of m elements shares a counter of c with another by 1 - e^(-m/c),
-// and is right where at most one of its three does so.
+// An element that no rank has is zero. With m elements, one shares a counter of c with another with
+// probability 1 - e^(-m/c), and is correct if at most one of its three counters is shared.
 TEST_F(OneExchange, SketchesFindWhatIsNotZero) {
   for (const int ranks : {2, 3, 4}) {
     run_device_ranks(ranks, [](TcpGroup& group) {
@@ -429,14 +434,14 @@ TEST_F(OneExchange, SketchesFindWhatIsNotZero) {
   }
 }
 
-// Steps down the mean over ranks of |w - a minimum of each rank's own|^2 / 2. Returns the square of
-// the distance to the minimum of all, over that at the start.
+// Descends on the mean over ranks of |w - m|^2 / 2, where each rank has a minimum m of its own.
+// Returns the squared distance to the common minimum, relative to the start.
 double left_of_descent(TcpGroup& group, const CompressorChoice& choice) {
   constexpr int kDescent = 400;
   constexpr float kRate = 0.02F;
   const std::vector<TensorShape> shapes = {{0, 40}, {24, 16}, {32, 20}};
   ExchangingRank rank(group, choice, shapes);
-  // What ranks have in common, and half as much of each rank's own.
+  // A rank's minimum is a part common to all ranks, plus half as large a part of its own.
   Tensors minimum = gradients_of(GradientKind::gaussian, shapes, 50, 0);
   const Tensors own = gradients_of(GradientKind::gaussian, shapes, rank.rank(), 0);
   Tensors weights = own;
@@ -471,9 +476,9 @@ double left_of_descent(TcpGroup& group, const CompressorChoice& choice) {
   return left / start;
 }
 
-// Each compressor descends as far as dense gradients do, within a hundredth of the squared
+// Each compressor descends as far as dense gradients, to within a hundredth of the squared
 // distance. Sparse ones without error feedback do not, because the largest elements of the ranks
-// cancel out. Signs are left out: where two ranks disagree, their vote is always positive.
+// cancel out. Signs are left out: if two ranks disagree, their vote is always positive.
 TEST_F(OneExchange, EachDescendsAsDenseDoes) {
   for (const CompressorChoice& choice :
        {CompressorChoice{.name = "int8"}, CompressorChoice{.name = "int4", .block = 64},

@@ -13,7 +13,7 @@
 namespace windtunnel {
 namespace {
 
-// Collectives of all ranks, twice each, in turn.
+// The plan has collectives of all ranks, each kind twice.
 Plan plan_of_all_kinds(int ranks) {
   Plan plan;
   plan.ranks = ranks;
@@ -43,7 +43,7 @@ Plan plan_of_all_kinds(int ranks) {
 #ifdef WINDTUNNEL_TEST_CUDA
 class DeviceCollectivesTest : public DeviceRanksTest {};
 
-// A wrong number would end the run (CollectiveNumbers).
+// A wrong number would end the run with an error (CollectiveNumbers).
 TEST_F(DeviceCollectivesTest, RunAPlansCollectivesThroughNccl) {
   ExecuteOptions options;
   options.scale = {1, 100};
@@ -66,7 +66,7 @@ TEST(DeviceCollectives, HaveOneOrder) {
   plan.classes[0].streams.push_back({"tp"});
   plan.classes[0].tasks[1].stream = 1;
   EXPECT_TRUE(error_of([&] { check_device_collectives(plan); }).starts_with("--nccl: ")) << "two";
-  // Each class in order, and not in the same one.
+  // Each class has its collectives in a valid order, but the classes differ.
   plan = plan_of_all_kinds(2);
   plan.classes[0].members = {0};
   plan.classes[0].groups = {{0}};

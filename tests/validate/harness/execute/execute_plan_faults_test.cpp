@@ -1,5 +1,5 @@
-// Ranks that die, stop or never come while a plan is executed, and strangers at its ports: who it
-// was is said in time, and nothing is left behind.
+// Ranks die, stop or never come while a plan is executed, and strangers connect to its ports. The
+// faulty rank must be named in time, and no process or port may be left.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -24,7 +24,7 @@ namespace windtunnel {
 namespace {
 
 constexpr int kRanks = 3;
-constexpr int kStreams = 3;  // more than the threads of a rank that sets up
+constexpr int kStreams = 3;  // more than the threads of a rank during setup
 
 Plan waiting_plan(double seconds) {
   Plan plan;
@@ -50,14 +50,14 @@ ExecuteOptions waiting_options(bool testbed) {
   return options;
 }
 
-// A rank runs each stream in a thread of its own.
+// Returns whether all ranks run; a running rank has a thread for each stream.
 bool run_their_streams(const std::vector<pid_t>& ranks) {
   return std::ranges::all_of(ranks, [](pid_t rank) { return threads_of(rank) > kStreams; });
 }
 
 struct Fault {
   int signal;
-  bool at_once;  // before it comes
+  bool at_once;  // before the rank has come
   const char* words;
 };
 
@@ -95,7 +95,7 @@ void expect_named_and_nothing_left(bool testbed, const Fault& fault) {
   const std::string said = runner.said();
   EXPECT_LT(std::chrono::steady_clock::now() - struck, kLongestWait);
   EXPECT_TRUE(said.starts_with(std::string("rank 1 ") + fault.words)) << said;
-  // No process, not even of those whose parent is gone; no port; no network.
+  // No process is left, not even an orphan, and no port and no network.
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
   EXPECT_EQ(errno, ECHILD);
   const std::set<ino_t> listening = listening_in_network(), used = networks_in_use();
@@ -117,7 +117,7 @@ TEST(ExecutePlanFaults, NorInATestbed) {
   for (const Fault& fault : kFaults) expect_named_and_nothing_left(true, fault);
 }
 
-// Connects to the loopback, says that, and waits to be sent away.
+// Connects to the loopback address, sends the words, and waits until it is disconnected.
 bool is_sent_away(int port, const std::string& words) {
   sockaddr_in address = {};
   address.sin_family = AF_INET;
@@ -135,7 +135,8 @@ bool is_sent_away(int port, const std::string& words) {
   return away;
 }
 
-// What a run of so many seconds says that strangers come to; nothing if it is too short for them.
+// Returns the output of a run of so many seconds to which strangers connect, or nothing if the run
+// is too short for them.
 std::optional<std::string> said_of_strangers(double seconds) {
   Runner runner([seconds] {
     const PlanRun execution =
@@ -160,7 +161,7 @@ std::optional<std::string> said_of_strangers(double seconds) {
   return said;
 }
 
-// Ranks listen on the loopback alone, and what strangers say there harms nobody.
+// Ranks listen on the loopback address only, and bytes that strangers send there do no harm.
 TEST(ExecutePlanFaults, StrangersAreSentAwayAndCounted) {
   std::optional<std::string> said;
   for (const double seconds : {1.0, 5.0, 60.0}) {

@@ -52,21 +52,21 @@ ExecuteOptions options(double times = 1, double bytes = 1) {
   return options;
 }
 
-// The links of small_cluster(): 200 GB/s in a node.
+// small_cluster() has links of 200 GB/s within a node.
 TEST(ExecutePlan, AMessageTakesItsTimeOnTheLink) {
   const Plan plan = plan_of({class_of(0, {{"send"}}, {message(TaskKind::send, "s", 0, 2e9)}),
                              class_of(1, {{"recv"}}, {message(TaskKind::recv, "r", 0, 2e9)})});
   const Cluster cluster = small_cluster(1, 2);
   const Timeline timeline = execute_plan(plan, cluster, options(1, 1000)).timeline;
   expect_planned_order(plan, timeline);
-  // 10 ms; what wakes late makes it longer, never shorter.
+  // The message takes 10 ms; a late wake-up makes it longer, never shorter.
   EXPECT_GE(timeline.ranks[1].spans[0].end_s, 0.01);
   EXPECT_GE(timeline.ranks[0].spans[0].end_s, 0.01);
   EXPECT_EQ(bytes_to_carry(plan, cluster, options()).total, 2e9);
   EXPECT_EQ(bytes_to_carry(plan, cluster, options()).peak_Bps, 200e9);
 }
 
-// Stretched, the same plan takes as long in the scenario's seconds.
+// A stretched run takes as long in the scenario's seconds.
 TEST(ExecutePlan, TimesAreOfTheScenarioWhateverTheScale) {
   const Plan plan = plan_of({class_of(0, {{"compute"}}, {plain(TaskKind::compute, "c", 0, 4)})});
   const Timeline timeline = execute_plan(plan, small_cluster(1, 1), options(200)).timeline;
@@ -86,7 +86,8 @@ TEST(ExecutePlan, ASynchronousSendWaitsForItsReceiver) {
   expect_planned_order(plan, timeline);
 }
 
-// Some of many, a time not to start before, and what is more urgent.
+// A task waits for any of several others, may not start before a given time, and yields to a more
+// urgent one.
 TEST(ExecutePlan, JoinsTheFirstAndKeepsPriorities) {
   Task first = plain(TaskKind::compute, "first", 2, 0, {0, 1});
   first.join_first = 1;
@@ -109,8 +110,8 @@ TEST(ExecutePlan, JoinsTheFirstAndKeepsPriorities) {
   EXPECT_GE(spans[4].start_s, spans[5].end_s) << "before the more urgent one";
 }
 
-// Bytes that are copied, encoded and stored, as fast as what they pass: PCIe of 20 GB/s, storage of
-// 10 GB/s behind the node.
+// Bytes are copied, encoded and stored as fast as their links allow: PCIe of 20 GB/s, and storage
+// of 10 GB/s behind the node.
 TEST(ExecutePlan, CopiesCodesAndStoresTakeTheirResources) {
   const auto over = [](TaskKind kind, Resource resource, double bytes) {
     Task task = plain(kind, "moves", 0, 0);
@@ -133,7 +134,7 @@ TEST(ExecutePlan, CopiesCodesAndStoresTakeTheirResources) {
   }
 }
 
-// The plan of every schedule, as it is lowered for the engine: real processes keep its order.
+// Real processes keep the order of every schedule's plan, lowered as for the engine.
 TEST(ExecutePlan, EveryScheduleRunsInItsOrder) {
   int executed = 0;
   for (const ScheduleKind& kind : schedule_kinds()) {
@@ -151,7 +152,7 @@ TEST(ExecutePlan, EveryScheduleRunsInItsOrder) {
       try {
         plan = iteration_plan(job, prepare_iteration(job));
       } catch (const Error&) {
-        continue;  // those that recompute, and those that never do
+        continue;  // some schedules need recomputation, others exclude it
       }
       made = true;
       double busiest_s = 0;
@@ -171,7 +172,7 @@ TEST(ExecutePlan, EveryScheduleRunsInItsOrder) {
   EXPECT_EQ(executed, 27);
 }
 
-// Both wait for what the other would send afterwards, which no schedule does.
+// Each rank waits for a message that the other would send only afterwards, which no schedule does.
 TEST(ExecutePlan, NamesTheTaskAtWhichAllStandStill) {
   Plan plan;
   plan.ranks = 2;

@@ -1,4 +1,4 @@
-// Whether tasks that really ran started as their Plan allows: what tests of executions share.
+// Tests of executions check here whether real tasks started as their Plan allows.
 #pragma once
 
 #include <gtest/gtest.h>

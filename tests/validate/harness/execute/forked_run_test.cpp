@@ -17,7 +17,7 @@
 namespace windtunnel {
 namespace {
 
-// No process of ours is left, not even one to wait for.
+// Expects that no child process is left, not even one to wait for.
 void expect_nothing_left() {
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
   EXPECT_EQ(errno, ECHILD);
@@ -35,7 +35,7 @@ void live_until_all_are_through(const ForkedProcess& process) {
   }
 }
 
-// Far longer than anybody is silent who lives, on a busy machine too.
+// Silence of a living process is far shorter than this, even on a busy machine.
 const WatchRules kPatient = {.silence_s = 30};
 
 std::string fault_of(const std::function<void(int index, const ForkedProcess& process)>& body,
@@ -83,7 +83,7 @@ TEST(ForkedRun, NamesTheProcessThatDoesNotCome) {
             "rank 0 did not start");
 }
 
-// Setting up may take longer than the silence that is allowed.
+// Setup may take longer than the allowed silence.
 TEST(ForkedRun, WaitsForAProcessThatSetsUp) {
   run_forked(2, "rank",
              [](int index, const ForkedProcess& process) {
@@ -97,7 +97,7 @@ TEST(ForkedRun, WaitsForAProcessThatSetsUp) {
   expect_nothing_left();
 }
 
-// But not for ever, though it gives signs.
+// Setup may not take forever, even if the process gives signs of life.
 TEST(ForkedRun, NamesTheProcessThatSetsUpForTooLong) {
   EXPECT_EQ(fault_of(
                 [](int index, const ForkedProcess& process) {
@@ -109,7 +109,7 @@ TEST(ForkedRun, NamesTheProcessThatSetsUpForTooLong) {
             "rank 1 is not ready: it is still setting up after 1 s");
 }
 
-// The time in which the watcher itself does not run is nobody's silence.
+// Time in which the watcher itself does not run does not count as silence.
 TEST(ForkedRun, APauseOfTheWatcherIsNoSilence) {
   Runner runner([] {
     const pid_t watcher = getpid();
@@ -128,7 +128,8 @@ TEST(ForkedRun, APauseOfTheWatcherIsNoSilence) {
   expect_nothing_left();
 }
 
-// All live, and nobody gets on: who sleeps on purpose is left in peace until then.
+// All processes live, but none makes progress. A process that sleeps on purpose is not disturbed
+// until then.
 TEST(ForkedRun, TellsAStandstill) {
   const auto begin = RunClock::monotonic_ns();
   const auto body = [begin](int index, const ForkedProcess& process) {
@@ -149,7 +150,7 @@ TEST(ForkedRun, TellsAStandstill) {
   expect_nothing_left();
 }
 
-// What others say of the connection that they lost follows from it.
+// Reports of lost connections by the other processes follow from the first fault.
 TEST(ForkedRun, TellsTheFaultThatTheOthersFollowFrom) {
   EXPECT_EQ(fault_of([](int index, const ForkedProcess& process) {
               process.wait_for_start();

@@ -30,7 +30,8 @@ TEST(LinkClocks, TheNarrowestLinkOfTheWaySaysHowLong) {
   EXPECT_EQ(links.clocks.send(links.clocks.route(3, 3), 1e9, 5), 5) << "to oneself";
 }
 
-// By turns: each gets half while both send, and what is left is there for the other.
+// Flows take turns: each gets half while both send, and the rest of the capacity is free for the
+// other.
 TEST(LinkClocks, FlowsShareALinkPieceByPiece) {
   const Links links;
   const std::vector<LinkId> first = links.clocks.route(0, 4);

@@ -23,7 +23,7 @@ TEST(PlanKernels, ATaskNamesThemByWhatItsTimeIsFor) {
   EXPECT_EQ(to_text(kernels_for("none")[2]), "quantise-int8 elements=65536");
   PlanKernels kernels;
   kernels.run_s = {1e-3, 2e-3, 3e-3};
-  // Parts that are each shorter than a run make one together, and nothing of the time is lost.
+  // Parts shorter than a run are joined to one run, so that no time is lost.
   const std::vector<CostPart> cost = {{Category::forward, Origin::assumed, 6},
                                       {Category::recompute, Origin::assumed, 6.4},
                                       {Category::compression, Origin::assumed, 10},
@@ -35,10 +35,10 @@ TEST(PlanKernels, ATaskNamesThemByWhatItsTimeIsFor) {
 
 class PlanKernelsTest : public DeviceRanksTest {};
 
-// A task stated to take 40 ms runs as many kernels as fit, and one that is no kernel waits 40 ms. A
-// kernel's time in the run depends on the machine's other load, but the number that run does not:
-// ten times what fits into 40 ms by its measurement, or 8000, because no device runs one in less
-// than a microsecond.
+// A task of 40 ms runs as many kernels as fit, and one that is no kernel waits 40 ms. A kernel's
+// time depends on the machine's other load, but their number does not: ten times as many as fit
+// into 40 ms by measurement, but at most 8000, because on no device a kernel takes less than a
+// microsecond.
 TEST_F(PlanKernelsTest, RunInTheTimeOfTheirTask) {
   PlanKernels kernels = measured_kernels(kTestDevice, 1, "none");
   for (double& run_s : kernels.run_s) {

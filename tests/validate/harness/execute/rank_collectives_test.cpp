@@ -1,4 +1,4 @@
-// Collectives of Plans between real processes: on numbers that are looked at, and as rounds.
+// Collectives of Plans run between real processes, with numbers that are checked, and as rounds.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -39,7 +39,7 @@ Plan collective_plan(int ranks, CollectiveKind kind, CollectiveAlgorithm algorit
 
 ExecuteOptions slow_options() {
   ExecuteOptions options;
-  options.scale = {1, 1000};  // of NICs of 25 GB/s: 25 MB/s
+  options.scale = {1, 1000};  // 25 GB/s of a NIC become 25 MB/s
   options.calibration = ideal_calibration();
   return options;
 }
@@ -54,10 +54,10 @@ struct Case {
   CollectiveKind kind;
   CollectiveAlgorithm algorithm;
   CollectiveForm form;
-  double seconds;  // of 1 GB among 4 ranks behind a NIC of 25 GB/s each, by hand
+  double seconds;  // by hand: 1 GB, 4 ranks, a NIC of 25 GB/s each
 };
 
-// 1 GB: 40 ms for each whole buffer that passes a NIC.
+// A whole buffer of 1 GB takes 40 ms on a NIC.
 TEST(RankCollectives, TakeTheTimeOfTheirAlgorithm) {
   using Kind = CollectiveKind;
   using Algorithm = CollectiveAlgorithm;
@@ -81,7 +81,7 @@ TEST(RankCollectives, TakeTheTimeOfTheirAlgorithm) {
   }
 }
 
-// With several GPUs per node, rings run over every lane, or inside nodes and across.
+// With several GPUs per node, rings run over every lane, or within nodes and then across.
 TEST(RankCollectives, RunOnNodesOfSeveralGpus) {
   const Cluster cluster = small_cluster(2, 4);
   for (const CollectiveAlgorithm algorithm :
@@ -91,7 +91,7 @@ TEST(RankCollectives, RunOnNodesOfSeveralGpus) {
     EXPECT_EQ(work_of(plan, cluster, slow_options()).form, CollectiveForm::rounds);
     const Timeline timeline = execute_plan(plan, cluster, slow_options()).timeline;
     expect_planned_order(plan, timeline);
-    // Each of four lanes carries a quarter: 2 x 1/2 x 10 ms.
+    // Each of four lanes carries a quarter, which takes 2 x 1/2 x 10 ms.
     EXPECT_GE(timeline.makespan_s, 2 * 0.01 * 0.999);
   }
 }

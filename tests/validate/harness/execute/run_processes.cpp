@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Listening sockets in the network of a process, whoever holds them.
+// Returns the listening sockets in the network of a process, whichever process holds them.
 std::vector<ListeningPort> listening_in(const std::string& process) {
   std::ifstream file("/proc/" + process + "/net/tcp");
   std::vector<ListeningPort> found;

@@ -1,4 +1,4 @@
-// The processes of an execution as somebody outside sees them: what they listen on and where.
+// These functions show the processes of an execution from outside: their ports and networks.
 #pragma once
 
 #include <sys/types.h>
@@ -19,13 +19,13 @@ struct ListeningPort {
   ino_t inode = 0;
   auto operator<=>(const ListeningPort&) const = default;
 };
-// Lists the ports of the process's network that it holds open.
+// Returns the ports in the process's network that the process holds open.
 std::set<ListeningPort> ports_of(pid_t process);
 std::size_t threads_of(pid_t process);
-std::set<ino_t> networks_in_use();       // by any process of this machine
-std::set<ino_t> listening_in_network();  // inodes of this process's network
+std::set<ino_t> networks_in_use();       // by all processes of this machine
+std::set<ino_t> listening_in_network();  // inodes in this process's network
 
-// Keeps the network of a process: meanwhile the kernel gives its number to no other network, and
+// Keeps the network of a process: meanwhile the kernel gives its inode to no other network, and
 // networks_in_use() lists it only while a process is in it.
 class NetworkHold {
  public:
@@ -39,7 +39,8 @@ class NetworkHold {
   int descriptor_ = -1;
 };
 
-// Waits for it, longer than any load on the machine delays it. Whether it came.
+// Waits for a condition, longer than any load on the machine delays it, and returns whether it came
+// true.
 inline constexpr std::chrono::seconds kLongestWait{60};
 bool comes_true(const std::function<bool()>& condition);
 
@@ -49,9 +50,9 @@ class Runner {
  public:
   explicit Runner(const std::function<std::string()>& body);
   pid_t process() const { return process_; }
-  std::vector<pid_t> ranks(std::size_t count) const;  // waits for so many; as they were made
+  std::vector<pid_t> ranks(std::size_t count) const;  // waits for so many; in order of creation
   bool has_spoken() const;                            // it has ended, or is about to
-  std::string said();                                 // waits for its end
+  std::string said();                                 // its message; waits for its end
  private:
   pid_t process_ = 0;
   int pipe_ = -1;

@@ -23,7 +23,7 @@ ino_t network_of_this_process() {
   return status.st_ino;
 }
 
-// Or says in one line why not.
+// If namespaces cannot be used, the message says in one line why not.
 TEST(Testbed, NodesAreNetworksOfTheirOwnThatReachEachOther) {
   const std::string fault = why_no_testbed();
   EXPECT_EQ(fault.find('\n'), std::string::npos) << fault;
@@ -52,20 +52,20 @@ TEST(Testbed, NodesAreNetworksOfTheirOwnThatReachEachOther) {
     different.insert(reinterpret_cast<ino_t*>(networks.data())[node]);
   }
   EXPECT_EQ(different.size(), 5u);
-  // A namespace without a name is gone with the last process in it.
+  // A namespace without a name ends with the last process in it.
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
   EXPECT_EQ(errno, ECHILD);
   EXPECT_EQ(network_of_this_process(), own);
 }
 
-// Strangers do not know the secret of the run, and nobody waits for them.
+// Strangers do not know the secret of the run, and no rank waits for them.
 TEST(Testbed, RanksMeetOnlyWhoKnowsTheirSecret) {
-  // An address of the loopback that no other process has.
+  // No other process uses this loopback address.
   const std::string host = fmt::format("127.77.{}.{}", getpid() / 250 % 250, getpid() % 250 + 1);
   const std::vector<RankAddress> addresses = {{host, 20000}, {host, 20001}};
   const std::string fault = error_of(
       [&] {
-        // Rank 1 may come late: it knocks for as long as rank 0 is there.
+        // Rank 1 may come late: it tries to connect as long as rank 0 is there.
         run_forked(2, "rank", [&](int rank, const ForkedProcess& process) {
           const SignsOfLife signs(process);
           meet_ranks(rank, addresses, rank == 0 ? 1 : 2, rank == 0 ? 1 : 60);

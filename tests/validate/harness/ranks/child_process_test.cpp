@@ -12,7 +12,7 @@ namespace windtunnel {
 namespace {
 
 TEST(ChildProcess, EndsWithItsParent) {
-  prctl(PR_SET_CHILD_SUBREAPER, 1);  // what its parent leaves becomes ours
+  prctl(PR_SET_CHILD_SUBREAPER, 1);  // adopts orphans of the child
   const pid_t parent = fork();
   if (parent == 0) {
     if (fork_child() == 0) {
@@ -28,7 +28,7 @@ TEST(ChildProcess, EndsWithItsParent) {
     if (ended == 0) usleep(1000);
   }
   ASSERT_GT(ended, 0);
-  // By the signal, or by itself where its parent was gone before it could ask for one.
+  // The child ends by the signal, or by itself if its parent ended before it could ask for one.
   EXPECT_TRUE(WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 1);
 }
 

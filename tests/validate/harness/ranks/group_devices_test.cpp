@@ -26,7 +26,7 @@ TEST(GroupDevices, EveryRankHearsAll) {
   }
 }
 
-// The others do not go on to wait for it.
+// The other ranks stop instead of waiting for it.
 TEST(GroupDevices, AllStopWhereOneCannotTakePart) {
   run_ranks(3, [](TcpGroup& group) {
     agree(group, "");
@@ -46,7 +46,7 @@ TEST(GroupDevices, CountsTheMostAlike) {
   EXPECT_EQ(most_alike({"a", "b", "a", "b", "a"}), 3);
 }
 
-// Ranks of a CPU are time-sliced where they outnumber the cores that any of them may run on.
+// Ranks on a CPU are time-sliced if they outnumber the cores that they may run on.
 TEST(GroupDevices, RanksOfACpuShareItsCores) {
   const int cores = usable_cores();
   run_ranks(3, [&](TcpGroup& group) {
@@ -80,7 +80,7 @@ TEST(NcclCollectives, SayWhyTheyAreNotThere) {
   EXPECT_EQ(nccl_version().empty(), !why_no_nccl().empty()) << why_no_nccl();
 }
 
-// Every rank gets the words, none waits in NCCL for the others.
+// Every rank gets the message, and none waits in NCCL for the others.
 TEST(NcclCollectives, RefuseWithoutAGpu) {
   if (usable_devices(DeviceKind::cuda).count > 0) GTEST_SKIP() << "this machine has a CUDA device";
   run_ranks(2, [](TcpGroup& group) {

@@ -27,7 +27,7 @@ void expect_place(const Variables& variables, int rank, int ranks, const std::st
   EXPECT_EQ(place->ranks, ranks);
   EXPECT_EQ(place->host, host);
   EXPECT_GT(place->port, 1023);
-  EXPECT_LT(place->port, 32768);  // clients get those above
+  EXPECT_LT(place->port, 32768);  // higher ports are for clients
 }
 
 void expect_refusal(const Variables& variables, const std::string& words,
@@ -59,7 +59,7 @@ TEST(RankPlace, IsReadFromEveryLauncher) {
   EXPECT_EQ(place_in(torch)->port, 29400);
 }
 
-// torchrun's own store listens at MASTER_PORT.
+// The store of torchrun itself listens at MASTER_PORT.
 TEST(RankPlace, LeavesTorchrunItsPort) {
   const auto place = place_in({{"RANK", "1"},
                                {"WORLD_SIZE", "2"},
@@ -81,7 +81,7 @@ TEST(RankPlace, OfTheInnermostLauncher) {
   expect_place(mpirun, 0, 2, "gpu007");
 }
 
-// A script of sbatch sees the size of the steps that it may start.
+// A script of sbatch sees the size of the steps that it may start, but it is not a rank.
 TEST(RankPlace, IsNoneInAJobScript) {
   Variables script = kSlurmStep;
   script.erase("SLURM_STEP_ID");

@@ -24,7 +24,7 @@
 namespace windtunnel {
 namespace {
 
-// One that nobody has right now: bound to once and given back.
+// Returns a port that is free now: it was bound and released.
 int free_port() {
   const int descriptor = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address = {};
@@ -41,8 +41,8 @@ RankPlace place(int rank, int ranks, int port, const std::string& job = "") {
   return {rank, ranks, "127.0.0.1", port, job};
 }
 
-// What each of the processes says in the end; "" where all went well. As a launcher starts them:
-// they know of each other by their places alone.
+// Returns the final message of each process, "" if it succeeded. Processes know only their places,
+// as if a launcher had started them.
 std::vector<std::string> told(const std::vector<RankPlace>& places, double timeout_s,
                               const std::function<void(TcpGroup&)>& body) {
   std::vector<std::array<int, 2>> pipes(places.size());
@@ -74,7 +74,7 @@ std::vector<std::string> told(const std::vector<RankPlace>& places, double timeo
   return all;
 }
 
-// Each sends its rank to each.
+// Each rank sends its number to each other rank.
 void greet_all(TcpGroup& group) {
   for (int other = 0; other < group.ranks(); ++other) {
     if (other == group.rank()) continue;
@@ -99,13 +99,13 @@ TEST(TcpGroup, LaunchedRanksFindEachOther) {
   }
 }
 
-// Messages go in pieces; one way has many where the other has one.
+// Messages are sent in pieces; a long one in one direction meets a short one in the other.
 TEST(TcpGroup, LongAndShortMessagesMeet) {
   run_ranks(3, [](TcpGroup& group) {
     const int right = (group.rank() + 1) % 3;
     const int left = (group.rank() + 2) % 3;
     for (const std::size_t size : {std::size_t{1}, std::size_t{131072}, std::size_t{1000003}}) {
-      // Rank 0 sends the long one.
+      // Only rank 0 sends a long message.
       const auto of = [&](int rank) {
         return std::vector<std::byte>(rank == 0 ? size : 5, std::byte(rank + 1));
       };
@@ -141,7 +141,7 @@ TEST(TcpGroup, RanksThatDisagreeAboutTheSize) {
 
 TEST(TcpGroup, TwoJobsAtOnePort) {
   const int port = free_port();
-  // The second job's rank 0 cannot listen.
+  // Rank 0 of the second job cannot listen.
   const int taken = free_port();
   const int descriptor = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address = {};
@@ -151,7 +151,7 @@ TEST(TcpGroup, TwoJobsAtOnePort) {
   ASSERT_EQ(listen(descriptor, 1), 0);
   expect_says(told({place(0, 2, taken)}, 1, greet_all)[0], "of this host is taken");
   close(descriptor);
-  // Its rank 1 is sent away, and the first job goes on.
+  // Rank 1 of the second job is turned away, and the first job continues.
   const auto said = told({place(0, 2, port, "first"), place(1, 2, port, "second")}, 1, greet_all);
   expect_says(said[0], "rank 1 of 2 did not connect");
   expect_says(said[1], "rank 0 of another job listens");
@@ -160,12 +160,12 @@ TEST(TcpGroup, TwoJobsAtOnePort) {
            10, greet_all);
   EXPECT_EQ(all[1], "");
   EXPECT_EQ(all[2], "");
-  // Jobs without names are told apart by ranks that come twice.
+  // Jobs without names are distinguished because a rank comes twice.
   const auto twice = told({place(0, 3, port), place(1, 3, port), place(1, 3, port)}, 10, greet_all);
   expect_says(twice[0], "rank 1 connected twice");
 }
 
-// A stranger that says something else, or nothing, holds up nobody.
+// A stranger that sends other bytes, or nothing, delays no rank.
 TEST(TcpGroup, StrangersAreIgnored) {
   const int port = free_port();
   const pid_t stranger = fork();
@@ -192,7 +192,7 @@ TEST(TcpGroup, StrangersAreIgnored) {
   waitpid(stranger, &status, 0);
 }
 
-// Connected to it; it waits for an answer for a minute.
+// Returns a connected socket, which waits up to a minute for an answer.
 int knock_at(int port) {
   sockaddr_in address = {};
   address.sin_family = AF_INET;
@@ -205,7 +205,7 @@ int knock_at(int port) {
   return descriptor;
 }
 
-// The first of too many that say nothing leaves long before its time is over.
+// Too many strangers are silent: the first of them is disconnected long before its time is over.
 TEST(RankWelcome, HearsAFewStrangersAtOnce) {
   const int port = free_port();
   const int listening = socket(AF_INET, SOCK_STREAM, 0);
@@ -238,7 +238,8 @@ TEST(RankWelcome, HearsAFewStrangersAtOnce) {
   for (const int each : {rank, met.sockets[1], listening}) close(each);
 }
 
-// The pipe ends when the last process that holds it does: rank 1, which no connection tells.
+// The pipe closes when the last process that holds it ends: rank 1, which no broken connection
+// ends.
 TEST(TcpGroup, ForkedRanksEndWithRankZero) {
   std::array<int, 2> ends = {};
   ASSERT_EQ(pipe(ends.data()), 0);
@@ -261,7 +262,7 @@ TEST(TcpGroup, ForkedRanksEndWithRankZero) {
   EXPECT_TRUE(WIFSIGNALED(status));
 }
 
-// As a kernel of NCCL: no broken connection ends it, the hook does.
+// Behaves like an NCCL kernel: only the hook ends it, not a broken connection.
 class Wait {
  public:
   explicit Wait(RankWatch* watch) : hook_(watch, [this] { end(); }) {}
@@ -282,7 +283,7 @@ class Wait {
   FailureHook hook_;
 };
 
-// What it throws, within `seconds`.
+// Returns the message of the Error that it throws, within `seconds`.
 std::string fault_of(int ranks, double seconds, const std::function<void(TcpGroup&)>& body) {
   const auto start = std::chrono::steady_clock::now();
   std::string said;
@@ -315,7 +316,7 @@ TEST(TcpGroup, AFailedRankEndsWhatRankZeroWaitsIn) {
   }
 }
 
-// Nothing tells rank 2.
+// No connection tells rank 2 of the failure.
 TEST(TcpGroup, RanksThatDoNotNoticeAFailureAreEnded) {
   const std::string said = fault_of(3, 9, [](TcpGroup& group) {
     group.barrier();
@@ -355,11 +356,11 @@ TEST(RankWatch, ARankThatEndsWellIsNoFailure) {
   EXPECT_FALSE(wait.ended_within(0.3));
   kill(other.process, SIGTERM);
   EXPECT_TRUE(wait.ended_within(10));
-  EXPECT_TRUE(Wait(&watch).ended_within(0));  // one that comes later
+  EXPECT_TRUE(Wait(&watch).ended_within(0));  // a later hook ends at once
   watch.end(false);
   for (const ForkedRank& rank : {well, other}) {
     EXPECT_FALSE(watch.killed(rank.process));
-    EXPECT_EQ(waitpid(rank.process, nullptr, 0), rank.process);  // left to be waited for
+    EXPECT_EQ(waitpid(rank.process, nullptr, 0), rank.process);  // not yet waited for
     close(rank.pipe);
   }
 }

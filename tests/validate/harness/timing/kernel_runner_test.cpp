@@ -55,7 +55,7 @@ TEST(KernelRunner, WorksRunOnTheCpuInTurnAndSideBySide) {
   }
 }
 
-// Cold: a run comes back to its buffers when no host's share of a cache holds them any more.
+// A cold run uses a buffer again only when no host's share of a cache can still hold it.
 TEST(KernelRunner, ColdRunsGoRoundOverManyBuffers) {
   static std::set<const std::byte*> buffers;
   Device counting = device(DeviceKind::cpu);

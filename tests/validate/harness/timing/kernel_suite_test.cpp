@@ -33,13 +33,13 @@ TEST(KernelSuite, MeasuresEveryKernelOfTheDeviceOnceForEachSize) {
     const std::string name = std::string(kernel).substr(0, std::string_view(kernel).find(' '));
     EXPECT_GE(fitted[name], 4) << name;
   }
-  // A law needs four sizes of either state of the caches.
+  // A law needs four sizes for each state of the caches.
   for (const auto& [name, sizes] : fitted) EXPECT_GE(sizes, 4) << name;
   EXPECT_GE(fitted["copy cold"], 4);
   EXPECT_EQ(fitted["rs-encode cold"], 0);
 }
 
-// Three rows of counters are 0.15 of the elements, as S2 Reducer has them by default.
+// Three rows of counters are 0.15 of the elements, which is S2 Reducer's default.
 TEST(KernelSuite, SketchesAsMethodsDo) {
   int sketches = 0;
   for (const TimedWork& work : kernel_suite(device(DeviceKind::cpu), kMemory_bytes)) {
@@ -51,7 +51,7 @@ TEST(KernelSuite, SketchesAsMethodsDo) {
   EXPECT_GT(sketches, 0);
 }
 
-// Works are made, and not run: no GPU is needed.
+// Works are created but not run, so no GPU is needed.
 TEST(KernelSuite, CopiesByNumbersOfStreamsHaveLawsOfTheirOwn) {
   Device gpu = device(DeviceKind::cpu);
   gpu.kind = DeviceKind::cuda;
@@ -62,13 +62,13 @@ TEST(KernelSuite, CopiesByNumbersOfStreamsHaveLawsOfTheirOwn) {
       ++fitted[law_key(first, work.cache)];
     }
   }
-  EXPECT_EQ(fitted.size(), 12U);  // to and fro, 2, 4 or 8 at once, warm or cold
+  EXPECT_EQ(fitted.size(), 12U);  // 2 directions, 2, 4 or 8 at once, warm or cold
   EXPECT_TRUE(fitted.contains("copy-to-device-beside k=8"));
   for (const auto& [key, sizes] : fitted) EXPECT_GE(sizes, 4) << key;
 }
 
-// Collectives are measured as a training step finds them, after other kernels wrote the gradients,
-// with rows to judge.
+// Collectives are measured as in a training step, after other kernels wrote the gradients, and some
+// rows are for judging.
 TEST(KernelSuite, MeasuresCollectivesOnColdBuffersToo) {
   std::map<std::string, int> fitted;
   std::map<std::string, int> judged;
@@ -120,7 +120,7 @@ TEST(KernelSuite, MeasuresTheProductsOfAJob) {
 TEST(JobProducts, OfATransformerAreThoseOfItsLinearLayers) {
   const Case the_case = load_case(std::string(WINDTUNNEL_SOURCE_DIR) + "/scenarios/small.yaml");
   const std::vector<KernelWork> products = job_products(the_case.job);
-  // Llama 3 8B with tp 2: the up projection's width is 14336 / 2 for each of its two parts.
+  // In Llama 3 8B with tp 2 each of the two parts of the up projection is 14336 / 2 wide.
   bool up = false;
   for (const KernelWork& product : products) {
     EXPECT_EQ(product.precision, the_case.job.precision);

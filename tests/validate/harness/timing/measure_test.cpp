@@ -12,23 +12,23 @@
 namespace windtunnel {
 namespace {
 
-// The test decides this device's timings; it runs nothing.
+// The test sets this device's timings; it runs nothing.
 struct FakeMachine {
-  double second_s = 1e-4;  // of a run
+  double second_s = 1e-4;  // per run
   double clock_Hz = 1e9;
   double clock_step_Hz = 0;  // per reading, until `settles`
   int readings = 0;
   int settles = 1000000;
   int timings = 0;
-  // Whether other processes run beside it after this many timings.
+  // Returns whether other processes run at the same time, after this many timings.
   std::function<bool(int)> disturbed = [](int) { return false; };
-  std::function<double(int)> slower = [](int) { return 1.0; };  // by what factor that timing is
+  std::function<double(int)> slower = [](int) { return 1.0; };  // factor on that timing
 };
 FakeMachine machine;
 
 Device fake_device() {
   Device fake = device(DeviceKind::cpu);
-  fake.kind = DeviceKind::cuda;  // whose clock counts
+  fake.kind = DeviceKind::cuda;  // a CPU's clock is not read
   fake.describe = [] {
     DeviceDescription description;
     description.name = "fake";
@@ -130,7 +130,7 @@ TEST_F(Measure, LongWorksAreTimedLessOftenThanTheBudgetWouldBear) {
         .samples[0]
         .repeats;
   };
-  // Two series share the budget: the work and the same again.
+  // Two series share the budget: the work, and its repetition.
   EXPECT_EQ(repeats(1, 1000), 10);
   EXPECT_EQ(repeats(1, 14), 7);
   EXPECT_EQ(repeats(1, 1), 5);
@@ -150,7 +150,8 @@ TEST_F(Measure, ASeriesThatNeverGetsACleanBlockSaysSo) {
   EXPECT_TRUE(outcome.samples[0].after.throttled);
 }
 
-// They come in a fifth timing and stay until the next has begun: it and the next are slow.
+// Others come during a fifth of the timings and stay until the next has begun, so that both are
+// slow.
 TEST_F(Measure, TimingsBesideOthersDoNotCount) {
   machine.disturbed = [](int timings) { return timings % 5 == 0; };
   machine.slower = [](int timing) { return timing % 5 == 0 || timing % 5 == 4 ? 5.0 : 1.0; };
@@ -174,8 +175,8 @@ TEST_F(Measure, LongTimingsNeedADeviceThatIsHardlyDisturbed) {
   }
 }
 
-// Timings that no other process disturbs tell what the work takes; if all are alike, others come
-// and go during each timing.
+// Timings without other processes show how long the work takes. If all timings are alike, others
+// come and go during each.
 TEST_F(Measure, OthersThatStayForManyTimingsAreToldFromThoseThatComeAndGo) {
   for (const double longer : {1.3, 1.0}) {
     machine = {.second_s = 0.1};
@@ -189,10 +190,11 @@ TEST_F(Measure, OthersThatStayForManyTimingsAreToldFromThoseThatComeAndGo) {
   }
 }
 
-// Others stay until the groups are through, then leave.
+// Other processes stay until all groups are done, then leave.
 TEST_F(Measure, WhatOthersDisturbedComesAgainAtTheEnd) {
   constexpr int kWorks = 6;
-  // Thirty timings in three blocks, each behind a first run, the first one behind a second.
+  // Each work has thirty timings in three blocks, with a first run before each block, and a second
+  // one before the first block.
   constexpr int kStay = (30 + 3 + 1) * kWorks / 2;
   machine.disturbed = [](int timings) { return timings < kStay; };
   MeasureOptions options{.least = 20, .most = 30, .together = kWorks / 2};
@@ -222,7 +224,7 @@ TEST_F(Measure, StopsWhenAskedAndKeepsWhatIsDone) {
   EXPECT_LT(outcome.samples.size(), 21U);
 }
 
-// Works take a while to prepare buffers, and belong to three tiers in turn.
+// Works take some time to prepare buffers, and belong to three tiers in turn.
 std::vector<TimedWork> slow_works(int count) {
   std::vector<TimedWork> works;
   for (int i = 0; i < count; ++i) {
@@ -285,7 +287,7 @@ TEST_F(Measure, WithoutTheTimeForAllTheHighestTiersAreLeftOut) {
   EXPECT_GT(outcome.progress.enough_s, kSlowWorks * 1e-3);
 }
 
-// The first group is what tells, whatever its tiers.
+// The first group decides, whatever its tiers.
 TEST_F(Measure, WithoutTheTimeForTheLeastThatIsMeasuredAndToldOnce) {
   const Outcome outcome = measured(slow_works(kSlowWorks), hurried(1e-3));
   std::map<int, int> tiers = tiers_measured(outcome);

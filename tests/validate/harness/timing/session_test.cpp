@@ -66,7 +66,7 @@ TEST_F(SessionTest, AnInterruptedRunGoesOnWhereItWas) {
 }
 
 TEST_F(SessionTest, WhatABudgetLeftOutIsMeasuredWithALargerOne) {
-  const std::vector<TimedWork> more = kernel_suite(cpu(), 1e6);  // sizes beyond the least
+  const std::vector<TimedWork> more = kernel_suite(cpu(), 1e6);  // more sizes than the minimum
   const auto run = [&](const Session& session) {
     Team team(cpu());
     return run_session(more, team, session);
@@ -132,8 +132,8 @@ TEST_F(SessionTest, RanksMeasureTheirCollectivesToo) {
   }
 }
 
-// A killed run leaves a cut file: all rows but the last are kept, wherever it was cut. In a whole
-// file the drift check is the last row.
+// A killed run leaves a truncated file: all rows but the last are kept, wherever it was cut. In a
+// complete file the last row is the drift check.
 TEST_F(SessionTest, ARunThatWasKilledWhileItWroteGoesOn) {
   run(session());
   std::ifstream file(path_);
@@ -153,7 +153,7 @@ TEST_F(SessionTest, ARunThatWasKilledWhileItWroteGoesOn) {
   EXPECT_EQ(read_samples(path_.string()).runs.size(), rows);
 }
 
-// Rows of this version would have more cells than its header.
+// This version's rows have more cells than the header of the file.
 TEST_F(SessionTest, AFileOfOtherColumnsIsNotWrittenTo) {
   std::string header = samples_header();
   header.erase(header.rfind(','), std::string(",ranks").size());

@@ -13,10 +13,10 @@ namespace {
 
 constexpr int kRanks = 3;
 
-// What a rank was asked for, in this process: each of its devices' functions notes it.
+// Records the calls of a rank's device functions in this process.
 struct Calls {
   std::string text;
-  double run_s = 1e-4;  // a run's time
+  double run_s = 1e-4;  // per run
   double clock_Hz = 1e9;
   double clock_step_Hz = 0;  // per reading
   bool disturbed = false;
@@ -25,7 +25,7 @@ Calls calls;
 
 Device noting_device() {
   Device noting = device(DeviceKind::cpu);
-  noting.kind = DeviceKind::cuda;  // whose clock counts
+  noting.kind = DeviceKind::cuda;  // a CPU's clock is not read
   noting.readings = [] {
     DeviceReadings now;
     now.clock_Hz = calls.clock_Hz += calls.clock_step_Hz;
@@ -71,7 +71,7 @@ TeamOutcome team_measured(
   return outcome;
 }
 
-// Rank 0 leads and then looks at `check`; all others follow.
+// Rank 0 leads and then calls `check`; all others follow.
 void run_team(
     const std::vector<TimedWork>& of_ranks, const std::function<void(Team&)>& lead,
     const std::function<void(TcpGroup&)>& check = [](TcpGroup&) {}) {
@@ -204,7 +204,8 @@ TEST(Team, RanksWithOtherWorksAreRefused) {
 
 volatile std::sig_atomic_t asked = 0;
 
-// A terminal interrupts all processes at once: here the others at every run, rank 0 at a late one.
+// A terminal interrupts all processes at once: here the other ranks at every run, and rank 0 at a
+// late one.
 TEST(Team, WhenAllAreInterruptedRankZeroDecides) {
   struct sigaction handle = {};
   struct sigaction before = {};

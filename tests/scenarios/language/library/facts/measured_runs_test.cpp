@@ -35,7 +35,7 @@ TEST(MeasuredRuns, AreOfTheLibrarysGpus) {
 // The quality of users' intervals: each publisher in turn is left out with all its runs, which then
 // test the intervals. Publishers have equal weight, except those of few runs.
 struct LeftOut {
-  double covered = 0;  // share that 90 % intervals cover
+  double covered = 0;     // share that 90 % intervals cover
   double half_width = 0;  // mean, in the logarithm
   // The width plus 20 times the distance by which values lie outside (Gneiting and Raftery 2007,
   // doi 10.1198/016214506000001437, equation 43). Lower is better.
@@ -118,7 +118,7 @@ TEST(MeasuredRuns, IntervalsHoldAsMuchWithNvidiaAsOnePublisher) {
              one.half_width, one.score);
 }
 
-// No neighbouring parameters of the law score clearly better.
+// No neighbouring parameters of the law are clearly better.
 TEST(MeasuredRuns, TheLawWasChosenByPublishersThatAreLeftOut) {
   const LeftOut chosen = judged_by({});
   for (const LikenessLaw& other :

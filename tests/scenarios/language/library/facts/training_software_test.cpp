@@ -16,7 +16,7 @@
 namespace windtunnel {
 namespace {
 
-// A job on 64 GPUs, with `batch` sequences in micro-batches of one.
+// Returns a job on 64 GPUs, with `batch` sequences in micro-batches of one.
 Case job_of(const std::string& software, const std::string& layout, int batch,
             const std::string& more = "") {
   return parse_case(
