@@ -267,8 +267,13 @@ WeightTransfer gathered(const Job& learner, const RolloutSpec& rollout,
     const NodeSpec& of_engines = machine.cluster.spec_of(machine.first_gpu / node.gpus);
     const double slower_Bps = std::min(nic_Bps_of_gpu(node), nic_Bps_of_gpu(of_engines));
     transfer.sent_bytes += transfer.model_bytes * machine.engines * rollout.engine.tp;
-    transfer.bound_s += transfer.model_bytes / slower_Bps;
-    transfer.transfer_s += transfer.model_bytes / slower_Bps / c.nic_efficiency.value;
+    const double sent_s = transfer.model_bytes / slower_Bps;
+    const bool at_once = rollout.weights == WeightPath::packed;
+    const auto both_s = [&](double first_s, double second_s) {
+      return at_once ? std::max(first_s, second_s) : first_s + second_s;
+    };
+    transfer.bound_s = both_s(transfer.bound_s, sent_s);
+    transfer.transfer_s = both_s(transfer.transfer_s, sent_s / c.nic_efficiency.value);
   }
   transfer.seconds =
       transfer.transfer_s + c.gathered_tensor_s.value * weight_tensors(learner.model);
@@ -336,7 +341,7 @@ WeightFlows weight_flows(const Job& learner, const RolloutSpec& rollout,
 
 WeightTransfer weight_transfer(const Job& learner, const RolloutSpec& rollout,
                                const RolloutMachine& machine) {
-  if (rollout.weights == WeightPath::gather) return gathered(learner, rollout, machine);
+  if (gathers_tensors(rollout.weights)) return gathered(learner, rollout, machine);
   const Cluster& cluster = machine.cluster;
   const Calibration& c = learner.calibration;
   WeightFlows flows = weight_flows(learner, rollout, machine);

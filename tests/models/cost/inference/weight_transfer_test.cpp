@@ -279,6 +279,12 @@ TEST(WeightTransfer, GatheredTensorsGoOnToEnginesElsewhere) {
   const double nvlink_s = transfer.model_bytes / job.cluster.node.nvlink_Bps.value;
   EXPECT_NEAR(transfer.bound_s, nvlink_s + transfer.model_bytes / 50e9, 1e-9 * transfer.bound_s);
   EXPECT_DOUBLE_EQ(transfer.sent_bytes, 32 * transfer.model_bytes);
+  // In two buffers both ways are used at once.
+  rollout.weights = WeightPath::packed;
+  const WeightTransfer packed = weight_transfer(job, rollout, rollout_machine(job, rollout));
+  EXPECT_NEAR(packed.bound_s, std::max(nvlink_s, packed.model_bytes / 50e9), 1e-9 * packed.bound_s);
+  EXPECT_LT(packed.transfer_s, transfer.transfer_s);
+  EXPECT_NEAR(packed.seconds - packed.transfer_s, transfer.seconds - transfer.transfer_s, 1e-9);
 }
 
 }  // namespace
