@@ -35,12 +35,14 @@ enum class WeightPath {
   gather,     // tensor by tensor, gathered on every GPU of the learner, and from each to an engine
   packed,     // as gather, but tensors leave in two buffers, one of which is sent while the other
               // is gathered
+  reshard,    // matrices of MLPs and experts from shard to shard, everything else packed
 };
 template <>
 inline constexpr Choice<WeightPath> kChoices<WeightPath>[] = {{"broadcast", WeightPath::broadcast},
                                                               {"direct", WeightPath::direct},
                                                               {"gather", WeightPath::gather},
-                                                              {"packed", WeightPath::packed}};
+                                                              {"packed", WeightPath::packed},
+                                                              {"reshard", WeightPath::reshard}};
 // Whether every GPU of the learner gets each tensor whole.
 inline bool gathers_tensors(WeightPath path) {
   return path == WeightPath::gather || path == WeightPath::packed;

@@ -51,10 +51,11 @@ Rows loop_rows() {
       name_row(
           "rollout.weights", sets<&RolloutSpec::weights>, example("direct"),
           "path of new weights: to the first node of engines and on from node to node (broadcast), "
-          "from the job's replicas to every engine (direct), or each tensor whole to every GPU of "
-          "the job and from there to an engine, even if colocated (gather; packed: in buffers, one "
+          "from the job's replicas to every engine (direct), each tensor whole to every GPU of the "
+          "job and from there to an engine, even if colocated (gather), the same in buffers, one "
           "of "
-          "which is sent while the next is gathered)"),
+          "which is sent while the next is gathered (packed), or matrices of MLPs and experts from "
+          "shard to shard and everything else packed (reshard)"),
       whole_row("rollout.iterations", sets<&RolloutSpec::iterations>, range(1, 10000),
                 "that are simulated"),
       whole_row("rollout.seed", sets<&RolloutSpec::seed>, range(0, 1e8),

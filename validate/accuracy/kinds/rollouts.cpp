@@ -165,7 +165,7 @@ LoopRecipe recipe_of_nemo(const LoopRow& row, bool apart) {
     recipe.written = 3;
   }
   if (row.precision != "bf16") recipe.precision = row.precision.c_str();
-  if (apart) recipe.weights = "packed";
+  if (apart) recipe.weights = contains_text(row.policy, " to ") ? "reshard" : "packed";
   recipe.asynchrony = fmt::format("staleness: {}, keep_cache: true, ",
                                   std::max(1, std::atoi(row.policy.c_str())));  // "8-step Off"
   return recipe;
@@ -275,7 +275,41 @@ void check_is_stated(const LoopRow& row) {
   }
 }
 
+// Reads 8 of "EP8 PP2" for "EP"; 1 if it is not there.
+int size_in(const std::string& layout, const char* axis) {
+  const std::size_t at = layout.find(axis);
+  return at == std::string::npos ? 1 : std::max(1, std::atoi(layout.c_str() + at + 2));
+}
+int gpus_in(const std::string& layout) {
+  return size_in(layout, "DP") * size_in(layout, "PP") *
+         std::max(size_in(layout, "TP"), size_in(layout, "EP"));
+}
+
+// A transfer alone, between stated layouts such as "EP8 PP2 to TP8 DP2".
+std::vector<PredictedRow> predict_transfer(LoopRow row) {
+  const std::size_t to = row.policy.find(" to ");
+  if (row.precision != "bf16") throw Error("how weights with scales are converted is not modelled");
+  const std::string learner = row.policy.substr(0, to), engine = row.policy.substr(to);
+  row.learner_gpus = row.samples = row.batch = gpus_in(learner);
+  row.engine_gpus = gpus_in(engine);
+  row.tp = size_in(learner, "TP");
+  row.pp = size_in(learner, "PP");
+  row.ep = size_in(learner, "EP");
+  row.gen_tp = size_in(engine, "TP");
+  row.longest = 4096;  // neither lengths nor batch matter to a transfer
+  const WeightTransfer transfer = loop_of(row, row.longest / 2.0, 0).transfer;
+  PredictedRow figure = figure_of(row, row.source, "transfer_s", row.transfer_s, transfer.seconds,
+                                  fmt::format("{}, {}", row.model, row.policy));
+  const NodeSpec& node = find_node(gpu_named(row.gpu_type, false).node);
+  const double rule_Bps = *row.gen_tp * node.nic_Bps.value * node.nics / node.gpus;
+  figure.row.baselines = {{"bytes / specified bandwidth", transfer.model_bytes / rule_Bps}};
+  return {figure};
+}
+
 std::vector<PredictedRow> predict_loop(const LoopRow& row) {
+  if (row.step_s == 0 && row.transfer_s > 0 && contains_text(row.policy, " to ")) {
+    return predict_transfer(row);
+  }
   check_is_stated(row);
   std::vector<std::string> assumed = {fmt::format(
       "prompts of {} tokens; log-normal outputs with a sigma of at most {}", kPrompt, kSigma)};

@@ -249,6 +249,28 @@ TEST(WeightTransfer, TensorsAreThoseOfCheckpoints) {
   EXPECT_EQ(weight_tensors(model), 995 + 32 * 3);
 }
 
+// Matrices of MLPs go to their slices, from all replicas alike; what is left is packed. A layer's
+// experts are one tensor each way.
+TEST(WeightTransfer, ReshardingGathersWhatIsNoMlp) {
+  Job job = learner_of(8, 1, 2);
+  RolloutSpec rollout;
+  rollout.nodes = 2;
+  rollout.engine.tp = 8;
+  const auto by = [&](WeightPath path) {
+    rollout.weights = path;
+    return weight_transfer(job, rollout, rollout_machine(job, rollout));
+  };
+  const WeightTransfer whole = by(WeightPath::reshard);
+  const double mlp = job.model.layers * job.model.mlp_parameters() / job.model.parameters();
+  EXPECT_NEAR(whole.bound_s,
+              mlp * whole.model_bytes / 8 / 50e9 + (1 - mlp) * by(WeightPath::packed).bound_s,
+              0.01 * whole.bound_s);
+  job.model.moe = {.experts = 64, .per_token = 8, .ffn_hidden = 768};
+  const double tensor_s = job.calibration.gathered_tensor_s.value;
+  EXPECT_LT(by(WeightPath::reshard).seconds,
+            by(WeightPath::packed).seconds - 60 * job.model.layers * tensor_s);
+}
+
 // Tensors are gathered over NVLink where the ranks that hold a model together share a node.
 TEST(WeightTransfer, GathersGoWhereRanksStand) {
   RolloutSpec rollout;
