@@ -6,9 +6,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "models/base/choice.hpp"
+#include "models/base/precision.hpp"
 #include "models/workload/sequence_lengths.hpp"
 
 namespace windtunnel {
@@ -31,11 +33,20 @@ enum class WeightPath {
   broadcast,  // to the first node of engines, then from node to node
   direct,     // from the learner directly to every engine
   gather,     // tensor by tensor, gathered on every GPU of the learner, and from each to an engine
+  packed,     // as gather, but tensors leave in two buffers, one of which is sent while the other
+              // is gathered
+  reshard,    // matrices of MLPs and experts from shard to shard, everything else packed
 };
 template <>
 inline constexpr Choice<WeightPath> kChoices<WeightPath>[] = {{"broadcast", WeightPath::broadcast},
                                                               {"direct", WeightPath::direct},
-                                                              {"gather", WeightPath::gather}};
+                                                              {"gather", WeightPath::gather},
+                                                              {"packed", WeightPath::packed},
+                                                              {"reshard", WeightPath::reshard}};
+// Whether every GPU of the learner gets each tensor whole.
+inline bool gathers_tensors(WeightPath path) {
+  return path == WeightPath::gather || path == WeightPath::packed;
+}
 
 // An inference engine: a copy of the model that generates samples with continuous batching.
 struct EngineSpec {
@@ -47,6 +58,10 @@ struct EngineSpec {
   // Host time between two decoding steps, for scheduling, sampling and receiving tokens: assumed.
   // Engines that return log-probabilities take longer (docs/physics/reinforcement-learning.md).
   double host_step_s = 0.001;
+  // It computes products and keeps weights in this format; none: the job's, or bf16 if that is
+  // scaled.
+  std::optional<Precision> precision = {};
+  bool cuda_graphs = true;  // false: the host starts each kernel of a step (enforce_eager of vLLM)
 };
 
 struct RolloutSpec {

@@ -12,12 +12,17 @@
 #include "models/base/units.hpp"
 #include "models/cost/chunk/chunk_cost.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "models/cost/op/op.hpp"
 #include "models/cost/op/op_cost.hpp"
 #include "models/workload/stage_parameters.hpp"
 #include "models/workload/training.hpp"
 
 namespace windtunnel {
 namespace {
+
+// Without CUDA graphs the host starts modules of PyTorch, which take this part of the CPU time of
+// Transformer Engine's (hfta of scenarios/library/software.yaml).
+constexpr double kEagerHostShare = 0.2;
 
 bool serves_adapters(const Job& job) {
   return job.training != nullptr && job.training->adapter.kind != AdapterKind::none &&
@@ -29,10 +34,12 @@ Job engine_job(const Job& learner, const EngineSpec& engine) {
   Job job;
   job.model = learner.model;
   job.model.dropout = false;
-  job.precision = engine_precision(learner);
+  job.precision = engine.precision.value_or(engine_precision(learner));
   job.calibration = learner.calibration;
   job.communication.collectives = learner.communication.collectives;
-  job.software.cuda_graphs = true;
+  job.software.cuda_graphs = engine.cuda_graphs;
+  job.software.host_share = kEagerHostShare;
+  job.software.fused_experts = true;  // vLLM, vllm/model_executor/layers/fused_moe
   job.software.portable_attention = learner.software.portable_attention;
   job.cluster = learner.cluster;
   job.cluster.places.clear();
@@ -48,16 +55,22 @@ Job engine_job(const Job& learner, const EngineSpec& engine) {
                     .adapter = learner.training->adapter};
     served.adapter.dropout = false;
     job.training = std::make_shared<const Training>(std::move(served));
+  } else if (is_scaled(job.precision)) {
+    // Weights that are not trained are quantised once. Embedding and head stay in 16 bit.
+    job.training = std::make_shared<const Training>(
+        Training{.frozen_layers = std::vector<bool>(job.model.layers, true)});
   }
   return job;
 }
 
-// Parameters on a GPU of an engine, including adapters; weights in 4 bits count by their bytes.
-double held_parameters(const Job& job, double element) {
-  if (job.training == nullptr) return stage_parameters(job.model, job.layout).front();
+// Adapters count among the weights that a GPU of an engine holds.
+double weight_bytes(const Job& job) {
+  const double element = bytes_of(job.precision);
+  if (job.training == nullptr) return element * stage_parameters(job.model, job.layout).front();
   const TrainedParameters of =
       trained_parameters(job.model, job.layout, *job.training, element).front();
-  return of.trained + of.frozen;
+  const double frozen = is_scaled(job.precision) ? gemm_bytes_of(job.precision) : element;
+  return element * of.trained + frozen * of.frozen;
 }
 
 double forward_s(const Job& job) {
@@ -159,7 +172,7 @@ EngineSpeed engine_speed(const Job& learner, const EngineSpec& engine, double lo
                          double other_bytes) {
   const Job job = engine_job(learner, engine);
   const double element = bytes_of(job.precision);
-  const double weights = element * held_parameters(job, element);
+  const double weights = weight_bytes(job);
   const double usable = usable_bytes(job.cluster.node.gpu);
   const double framework = job.calibration.framework_bytes.value;
   const double states =

@@ -53,7 +53,7 @@ double cache_bytes_per_token(const TransformerSpec& model, int tp, double elemen
 // Returns the bytes of a sequence that do not depend on its length: the fp32 states of Mamba layers
 // (mamba_ssm_dtype of Nemotron-H's config.json) and the tokens that their convolutions still need.
 double state_bytes_per_sequence(const TransformerSpec& model, int tp, double element_bytes);
-// Scaled formats are used only in training: engines then hold and compute in 16 bit.
+// Engines that state no precision have the learner's, but none of its scaled formats.
 Precision engine_precision(const Job& job);
 // Returns the bytes of the whole model in the engines' precision.
 double engine_weight_bytes(const Job& job);

@@ -107,9 +107,11 @@ class FlowBuilder {
     });
   }
 
-  void direct() {
+  // `from_all`: each engine gets a share from every replica.
+  void direct(bool from_all) {
     for (int e = 0; e < machine_.engines; ++e) {
-      const auto from = senders(holders_.replicas(), holders_.scattered(), e, machine_.engines);
+      const auto from =
+          senders(holders_.replicas(), from_all || holders_.scattered(), e, machine_.engines);
       for (int part = 0; part < tp_; ++part) from_learner(gpu_of(e, part), part, 1, from);
     }
   }
@@ -269,11 +271,73 @@ WeightTransfer gathered(const Job& learner, const RolloutSpec& rollout,
     const NodeSpec& of_engines = machine.cluster.spec_of(machine.first_gpu / node.gpus);
     const double slower_Bps = std::min(nic_Bps_of_gpu(node), nic_Bps_of_gpu(of_engines));
     transfer.sent_bytes += transfer.model_bytes * machine.engines * rollout.engine.tp;
-    transfer.bound_s += transfer.model_bytes / slower_Bps;
-    transfer.transfer_s += transfer.model_bytes / slower_Bps / c.nic_efficiency.value;
+    const double sent_s = transfer.model_bytes / slower_Bps;
+    const bool at_once = rollout.weights == WeightPath::packed;
+    const auto both_s = [&](double first_s, double second_s) {
+      return at_once ? std::max(first_s, second_s) : first_s + second_s;
+    };
+    transfer.bound_s = both_s(transfer.bound_s, sent_s);
+    transfer.transfer_s = both_s(transfer.transfer_s, sent_s / c.nic_efficiency.value);
   }
   transfer.seconds =
       transfer.transfer_s + c.gathered_tensor_s.value * weight_tensors(learner.model);
+  return transfer;
+}
+
+WeightTransfer by_flows(const Job& learner, const RolloutSpec& rollout,
+                        const RolloutMachine& machine) {
+  const Cluster& cluster = machine.cluster;
+  const Calibration& c = learner.calibration;
+  WeightFlows flows = weight_flows(learner, rollout, machine);
+  const LinkTable links = LinkTable::keeping_reference(cluster);
+  WeightTransfer transfer;
+  transfer.model_bytes = changed_weight_bytes(learner);
+  for (const CollectiveEdge& edge : flows.edges) transfer.sent_bytes += edge.bytes;
+  if (flows.edges.empty()) return transfer;
+  transfer.bound_s = busiest_link_s(flows.edges, flows.gpus, links);
+  bool across = false;
+  for (CollectiveEdge& edge : flows.edges) {
+    const bool inside = cluster.node_of(edge.source) == cluster.node_of(edge.destination);
+    edge.bytes /= inside ? c.nvlink_efficiency.value : c.nic_efficiency.value;
+    across |= !inside;
+  }
+  transfer.transfer_s = busiest_link_s(flows.edges, flows.gpus, links);
+  const double hop_s = across ? c.nic_latency_s.value : c.nvlink_latency_s.value;
+  transfer.seconds = c.collective_launch_s.value + flows.hops * hop_s + transfer.transfer_s;
+  return transfer;
+}
+
+// Only matrices of MLPs and experts go as `whole` has it for the model, and the other tensors are
+// packed behind them. A layer's experts count as one tensor
+// (github.com/NVIDIA-NeMo/RL, 7ea279ab, docs/design-docs/nccl-reshard-refit.md).
+WeightTransfer with_rest(const WeightTransfer& whole, const Job& learner,
+                         const RolloutSpec& rollout, const RolloutMachine& machine) {
+  const TransformerSpec& model = learner.model;
+  double all = 0, direct = 0, direct_tensors = 0, rest_tensors = 0;
+  for (const TensorRule& rule : tensor_rules(model)) {
+    const bool experts = rule.tensor.starts_with("experts.");
+    const bool matrix = rule.tensor.ends_with(".gate") || rule.tensor.ends_with(".up") ||
+                        rule.tensor.ends_with(".down");
+    all += rule.parameters();
+    if (matrix && (experts || rule.tensor.starts_with("mlp."))) {
+      direct += rule.parameters();
+      direct_tensors += rule.count / (experts ? model.moe.experts : 1);
+    } else {
+      rest_tensors += rule.count;
+    }
+  }
+  const double share = direct / all;
+  RolloutSpec packed = rollout;
+  packed.weights = WeightPath::packed;
+  WeightTransfer transfer = gathered(learner, packed, machine);
+  const auto both = [&](double by_flows, double gathered) {
+    return share * by_flows + (1 - share) * gathered;
+  };
+  transfer.bound_s = both(whole.bound_s, transfer.bound_s);
+  transfer.transfer_s = both(whole.transfer_s, transfer.transfer_s);
+  transfer.sent_bytes = both(whole.sent_bytes, transfer.sent_bytes);
+  transfer.seconds = transfer.transfer_s + whole.seconds - whole.transfer_s +
+                     learner.calibration.gathered_tensor_s.value * (direct_tensors + rest_tensors);
   return transfer;
 }
 
@@ -328,8 +392,8 @@ WeightFlows weight_flows(const Job& learner, const RolloutSpec& rollout,
   FlowBuilder builder(learner, rollout, machine);
   if (rollout.colocated) {
     builder.colocated();
-  } else if (rollout.weights == WeightPath::direct) {
-    builder.direct();
+  } else if (rollout.weights != WeightPath::broadcast) {
+    builder.direct(rollout.weights == WeightPath::reshard);
   } else {
     builder.broadcast();
   }
@@ -338,26 +402,10 @@ WeightFlows weight_flows(const Job& learner, const RolloutSpec& rollout,
 
 WeightTransfer weight_transfer(const Job& learner, const RolloutSpec& rollout,
                                const RolloutMachine& machine) {
-  if (rollout.weights == WeightPath::gather) return gathered(learner, rollout, machine);
-  const Cluster& cluster = machine.cluster;
-  const Calibration& c = learner.calibration;
-  WeightFlows flows = weight_flows(learner, rollout, machine);
-  const LinkTable links = LinkTable::keeping_reference(cluster);
-  WeightTransfer transfer;
-  transfer.model_bytes = changed_weight_bytes(learner);
-  for (const CollectiveEdge& edge : flows.edges) transfer.sent_bytes += edge.bytes;
-  if (flows.edges.empty()) return transfer;
-  transfer.bound_s = busiest_link_s(flows.edges, flows.gpus, links);
-  bool across = false;
-  for (CollectiveEdge& edge : flows.edges) {
-    const bool inside = cluster.node_of(edge.source) == cluster.node_of(edge.destination);
-    edge.bytes /= inside ? c.nvlink_efficiency.value : c.nic_efficiency.value;
-    across |= !inside;
-  }
-  transfer.transfer_s = busiest_link_s(flows.edges, flows.gpus, links);
-  const double hop_s = across ? c.nic_latency_s.value : c.nvlink_latency_s.value;
-  transfer.seconds = c.collective_launch_s.value + flows.hops * hop_s + transfer.transfer_s;
-  return transfer;
+  if (gathers_tensors(rollout.weights)) return gathered(learner, rollout, machine);
+  const WeightTransfer whole = by_flows(learner, rollout, machine);
+  if (rollout.weights != WeightPath::reshard) return whole;
+  return with_rest(whole, learner, rollout, machine);
 }
 
 }  // namespace windtunnel

@@ -7,10 +7,11 @@
 // A transfer is pipelined in small pieces: it takes the time of its busiest link, plus the latency
 // of the longest chain of hops.
 //
-// With `gather`, the default in verl and NeMo RL, every GPU of the learner gets each whole tensor
-// under the engines' name for it. The whole model thus enters each GPU, and every tensor costs a
-// collective and Python code: Calibration::gathered_tensor_s. A model with experts has tens of
-// thousands of tensors. Engines on other nodes then get each tensor over the NICs.
+// With `gather`, the default in verl, and `packed`, that of NeMo RL, every GPU of the learner gets
+// each whole tensor under the engines' name for it. The whole model thus enters each GPU, and every
+// tensor costs a collective and Python code: Calibration::gathered_tensor_s. A model with experts
+// has tens of thousands of tensors. Engines on other nodes then get each tensor over the NICs:
+// after it is gathered, or, packed into buffers, while the next ones are.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +45,7 @@ struct WeightFlows {
 // Matrices and vectors as named in Hugging Face checkpoints, counting each expert's separately.
 double weight_tensors(const TransformerSpec& model);
 
-// Must not be called for `weights: gather`, which has no flows between single GPUs.
+// Must not be called if gathers_tensors(): then there are no flows between single GPUs.
 WeightFlows weight_flows(const Job& learner, const RolloutSpec& rollout,
                          const RolloutMachine& machine);
 

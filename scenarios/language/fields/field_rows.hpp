@@ -120,6 +120,8 @@ void assign(Type& member, const Value& value) {
     member = {value.number, value.number, value.number, {}, {}};  // the scenario has the evidence
   } else if constexpr (std::is_same_v<Type, bool>) {
     member = named ? value.text == value.field->true_name : value.number != 0;
+  } else if constexpr (requires { member.emplace(); }) {  // std::optional
+    assign(member.emplace(), value);
   } else {
     member = static_cast<Type>(named ? value_of<double>(value.text) : value.number);
   }

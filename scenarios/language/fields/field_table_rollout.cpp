@@ -51,8 +51,11 @@ Rows loop_rows() {
       name_row(
           "rollout.weights", sets<&RolloutSpec::weights>, example("direct"),
           "path of new weights: to the first node of engines and on from node to node (broadcast), "
-          "from the job's replicas to every engine (direct), or each tensor whole to every GPU of "
-          "the job and from there to an engine, even if colocated (gather)"),
+          "from the job's replicas to every engine (direct), each tensor whole to every GPU of the "
+          "job and from there to an engine, even if colocated (gather), the same in buffers, one "
+          "of "
+          "which is sent while the next is gathered (packed), or matrices of MLPs and experts from "
+          "shard to shard and everything else packed (reshard)"),
       whole_row("rollout.iterations", sets<&RolloutSpec::iterations>, range(1, 10000),
                 "iterations of the loop that are simulated"),
       whole_row("rollout.seed", sets<&RolloutSpec::seed>, range(0, 1e8),
@@ -105,6 +108,12 @@ Rows engine_rows() {
                 "maximum number of sequences that run at once, even if memory allows more"),
       duration_row("rollout.engine.host_step", sets<&EngineSpec::host_step_s>, example("2 ms"),
                    "time of the host between two steps of decoding"),
+      name_row("rollout.engine.precision", sets<&EngineSpec::precision>,
+               names(names_of<Precision>()), optional, example("fp8"),
+               "number format of its matrix multiplications and of the weights that it holds; "
+               "default: the job's precision, bf16 if that is a scaled format"),
+      flag_row("rollout.engine.cuda_graphs", sets<&EngineSpec::cuda_graphs>, example("false"),
+               "false: the host starts each kernel of a decoding step (enforce_eager of vLLM)"),
   };
 }
 

@@ -64,7 +64,7 @@ void check_mode(const Values& values, const Job& job, const RolloutSpec& rollout
   for (const char* key : {"rollout.offload", "rollout.weights"}) {
     const bool of_colocated = std::string_view(key) == "rollout.offload";
     if (!values.stated(key) || of_colocated == rollout.colocated) continue;
-    if (!of_colocated && rollout.weights == WeightPath::gather) continue;
+    if (!of_colocated && gathers_tensors(rollout.weights)) continue;
     values.fail(key, of_colocated ? "applies to colocated engines"
                                   : "has no effect, because colocated engines already have the "
                                     "weights on their GPUs; only weights: gather moves them");

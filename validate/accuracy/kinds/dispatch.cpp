@@ -47,22 +47,25 @@ const GpuName& gpu_of(const ExchangeRow& row) {
 std::string exchange_scenario(const ExchangeRow& row) {
   const bool merged = contains_text(row.mode, "training") && !contains_text(row.library, "pplx");
   const bool grouped = contains_text(row.note, "top-4 groups");
-  const int gpus = divide_gpus(row.gpus, row.nodes);
   // The text after NVLink, if that is stated too.
   const NetworkText network = read_network(row.network.substr(row.network.find(" + ") + 1));
-  if (network.nic_Bps == 0 && row.nodes > 1) throw Error("the speed of the network is not stated");
+  // GPUs of one NVLink domain are one node, whatever number of hosts they are in.
+  const bool rack = network.nic_Bps == 0 && row.gpus <= find_node(gpu_of(row).node).gpus;
+  const int nodes = rack ? 1 : row.nodes;
+  const int gpus = divide_gpus(row.gpus, nodes);
+  if (network.nic_Bps == 0 && nodes > 1) throw Error("the speed of the network is not stated");
   // Several NICs per GPU count as one.
   const int nics = network.nics > 0 ? std::min(network.nics, gpus) : gpus;
   const double nic_Bps = network.nic_Bps * std::max(1, network.nics / nics);
-  const std::string of_nics =
-      network.nic_Bps > 0 ? fmt::format(", nics: {}, nic: {} B/s", nics, nic_Bps) : "";
+  std::string of_nics = fmt::format(", nics: {}", nics);
+  if (network.nic_Bps > 0) of_nics += fmt::format(", nic: {} B/s", nic_Bps);
   return fmt::format(
       "name: experts\nmodel: {{base: deepseek-v3, hidden: {}, moe: {{experts: {}, per_token: "
       "{}, groups: {}, groups_per_token: {}}}}}\n"
       "cluster: {{nodes: {}, node: {{base: {}, gpus: {}{}}}, fabric: {{base: full-bisection, "
       "transport: {}}}}}\nlayout: {{ep: {}}}\nbatch: {{global: {}, micro: 1, sequence: {}}}\n"
       "precision: bf16\nsoftware: {{ep_merged: {}, ep_one_sided: true}}\n{}calibration: {}\n",
-      row.hidden, row.experts, row.per_token, grouped ? 8 : 1, grouped ? 4 : 1, row.nodes,
+      row.hidden, row.experts, row.per_token, grouped ? 8 : 1, grouped ? 4 : 1, nodes,
       gpu_of(row).node, gpus, of_nics, contains_text(row.network, "EFA") ? "efa" : "infiniband",
       row.gpus, row.gpus, row.tokens, merged,
       row.dtype == "fp8" ? "compress: [{axis: ep, name: fp8, passes: dispatch}]\n" : "",

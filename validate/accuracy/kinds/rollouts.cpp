@@ -12,18 +12,18 @@ namespace windtunnel {
 namespace {
 
 struct LoopRow {
-  std::string id, source, model, policy, gpu_type, precision, engine, note;
+  std::string id, source, algorithm, model, policy, gpu_type, precision, engine, note;
   std::size_t table_row = 0;
   // 0: not stated
   int gpus = 0, engine_gpus = 0, learner_gpus = 0, samples = 0, batch = 0, longest = 0;
   double step_s = 0, generation_s = 0, old_s = 0, reference_s = 0, training_s = 0, transfer_s = 0;
-  int gen_tp = 1, cp = 1;
-  std::optional<int> responses, passes, tp, ep, pp;
+  std::optional<int> responses, passes, gen_tp, tp, cp, ep, pp;
   std::optional<double> tokens;  // mean per sample, with its prompt
 };
 
 constexpr auto kLoopColumns = std::to_array<RowField<LoopRow>>({
     {"source", &LoopRow::source, Needs::cell},
+    {"algorithm", &LoopRow::algorithm},
     {"model", &LoopRow::model, Needs::cell},
     {"policy", &LoopRow::policy, Needs::cell},
     {"gpus", &LoopRow::gpus, Needs::column, "", 1e6},
@@ -68,12 +68,17 @@ bool has_engines_apart(const LoopRow& row) {
 bool is_of_nemo(const LoopRow& row) {
   return contains_text(row.source, "NeMo RL");
 }
+bool is_of_verl(const LoopRow& row) {
+  return contains_text(row.source, "verl");
+}
 
 // Forward passes for log-probabilities that the row counts or times. NeMo RL computes those of the
-// old policy and of the reference policy (nemo_rl/algorithms/grpo.py, 9dbd9adc).
+// old policy and of the reference policy (nemo_rl/algorithms/grpo.py, 9dbd9adc). Asynchronous
+// engines of verl return them with the samples (use_rollout_log_probs of its scripts).
 int passes_of(const LoopRow& row) {
   if (row.passes) return *row.passes;
   if (is_of_nemo(row)) return 2;
+  if (is_of_verl(row) && contains_text(row.policy, "asynchronous")) return 0;
   const int timed = (row.old_s > 0 ? 1 : 0) + (row.reference_s > 0 ? 1 : 0);
   return std::max(1, timed);
 }
@@ -113,28 +118,65 @@ std::vector<FittedOn> rows_fitted_on() {
 
 // Settings that a source's recipes state and its table does not.
 struct LoopRecipe {
+  int gen_tp = 1, tp = 1, cp = 1, pp = 1, ep = 1;
+  bool layout = false;  // tp to ep are stated
   const char* recompute = "full";
   double memory = 0.9;  // share of a GPU's memory that engines may use
+  int sequences = 256;  // that an engine decodes at once, at most
   double host_step_ms = 1;
-  const char* asynchrony = "staleness: 1, ";
+  bool cuda_graphs = true;
+  const char* precision = "bf16";  // of engines
+  int written = 1;                 // samples that engines write for each that is learned from
+  const char* weights = "gather";
+  std::string asynchrony = "staleness: 1, ";
 };
-LoopRecipe recipe_of(const LoopRow& row, bool apart) {
+
+// These are from github.com/volcengine/verl, b178a3cd, verl/experimental: the scripts
+// dapo_7b_math_fsdp2_* and grpo_30b_a3b_base_math_megatron_96_32 of fully_async_policy/shell,
+// colocated engines by one_step_off_policy/shell/dapo_7b_math_fsdp2_colocate; max_num_seqs from
+// verl/trainer/config/rollout/rollout.yaml.
+LoopRecipe recipe_of_verl(const LoopRow& row, bool apart) {
+  LoopRecipe recipe = {.gen_tp = apart ? 4 : 2, .memory = 0.8, .sequences = 1024};
+  if (contains_text(row.model, "Qwen3-30B-A3B")) {
+    recipe = {.gen_tp = 4,
+              .tp = 2,
+              .cp = 2,
+              .ep = 8,
+              .layout = true,
+              .memory = 0.7,
+              .sequences = 1024,
+              .cuda_graphs = false};
+  }
+  return recipe;
+}
+
+// These are from github.com/NVIDIA-NeMo/RL, 9dbd9adc, examples/configs: activation_checkpointing,
+// gpu_memory_utilization, in_flight_weight_updates, max_trajectory_age_steps, enforce_eager and
+// batch_multiplier; fp8 recipes set the precision of engines, too. Weights:
+// nemo_rl/utils/packed_tensor.py.
+LoopRecipe recipe_of_nemo(const LoopRow& row, bool apart) {
   LoopRecipe recipe;
+  const bool keeps = contains_text(row.model, "Qwen3-30B") || contains_text(row.model, "Qwen3-32B");
+  if (keeps && row.longest < 40'000) recipe.recompute = "none";
+  recipe.memory = apart ? 0.8 : 0.6;
+  recipe.host_step_ms = 1e3 * log_prob_step_s().value;
+  if (contains_text(row.algorithm, "DAPO")) {  // use_dynamic_sampling drops two thirds
+    recipe.cuda_graphs = false;
+    recipe.written = 3;
+  }
+  if (row.precision != "bf16") recipe.precision = row.precision.c_str();
+  if (apart) recipe.weights = contains_text(row.policy, " to ") ? "reshard" : "packed";
+  recipe.asynchrony = fmt::format("staleness: {}, keep_cache: true, ",
+                                  std::max(1, std::atoi(row.policy.c_str())));  // "8-step Off"
+  return recipe;
+}
+
+LoopRecipe recipe_of(const LoopRow& row, bool apart) {
+  if (is_of_nemo(row)) return recipe_of_nemo(row, apart);
+  LoopRecipe recipe = is_of_verl(row) ? recipe_of_verl(row, apart) : LoopRecipe{};
   if (contains_text(row.policy, "staleness 0") && !contains_text(row.policy, "staleness 0.")) {
     recipe.asynchrony = "staleness: 0, ";
   }
-  // These are from verl's scripts (github.com/volcengine/verl, b178a3cd,
-  // verl/experimental/one_step_off_policy/shell).
-  if (contains_text(row.source, "verl")) recipe.memory = 0.8;
-  if (!is_of_nemo(row)) return recipe;
-  // The recipes of github.com/NVIDIA-NeMo/RL (9dbd9adc, examples/configs) set no
-  // activation_checkpointing for these two; they set gpu_memory_utilization and
-  // in_flight_weight_updates.
-  const bool keeps = contains_text(row.model, "Qwen3-30B") || contains_text(row.model, "Qwen3-32B");
-  if (keeps) recipe.recompute = "none";
-  recipe.memory = apart ? 0.8 : 0.6;
-  recipe.host_step_ms = 1e3 * log_prob_step_s().value;
-  recipe.asynchrony = "staleness: 1, keep_cache: true, ";
   return recipe;
 }
 
@@ -148,25 +190,37 @@ const char* mode_of(const LoopRow& row, bool apart) {
   return drains ? "one-step-off" : "asynchronous";
 }
 
+// A host has eight GPUs at most; of a rack that is one node, learner and engines have whole parts.
+int node_gpus_of(const NodeSpec& node, int learners, int engines) {
+  constexpr int kHost = 8;
+  if (node.gpus <= kHost) return std::min(learners, kHost);
+  int gpus = std::min({learners, engines, node.gpus});
+  while (learners % gpus != 0 || engines % gpus != 0) --gpus;
+  return gpus;
+}
+
 RolloutReport loop_of(const LoopRow& row, double tokens, int passes) {
   const bool apart = has_engines_apart(row);
   const auto or_half = [&](int stated) {
     return stated > 0 ? stated : apart ? divide_gpus(row.gpus, 2) : row.gpus;
   };
   const int learners = or_half(row.learner_gpus);
-  const int node_gpus = std::min(learners, 8);
+  const int engines = apart ? or_half(row.engine_gpus) : learners;
   const GpuName& gpu = gpu_named(row.gpu_type, false);
+  const NodeSpec& node = find_node(gpu.node);
+  const int node_gpus = node_gpus_of(node, learners, engines);
   const LengthDistribution output =
       lengths_of_mean(tokens - kPrompt, row.longest - kPrompt, kSigma);
   const LengthDistribution packed = lengths_of_mean(tokens, row.longest, kSigma);
   const LoopRecipe recipe = recipe_of(row, apart);
   const std::string mode = mode_of(row, apart);
+  const int tp = row.tp.value_or(recipe.tp), pp = row.pp.value_or(recipe.pp);
   const bool fsdp =
       contains_text(row.engine, "FSDP");  // FSDP's ranks get equal shares of the tokens
   const std::string text = fmt::format(
       R"(name: loop
 model: {{base: {}, sequence: {}}}
-cluster: {{nodes: {}, node: {{base: {}, gpus: {}}}}}
+cluster: {{nodes: {}, node: {{base: {}, gpus: {}, nics: {}}}}}
 layout: {{tp: {}, cp: {}, pp: {}, ep: {}, {}sharding: {}, sequence_parallel: {}{}}}
 batch: {{global: {}, micro: 1, sequence: {}, lengths: {}}}
 precision: {}
@@ -174,18 +228,22 @@ recompute: {}
 schedule: 1f1b
 communication: {{overlap: bucketed}}
 calibration: {}
-rollout: {{{}, mode: {}, {}weights: gather, prompts: {}, prompt_length: {}, passes: {},
-  engine: {{tp: {}, memory: {}, host_step: {} ms}}, output: {}, iterations: 2}}
+rollout: {{{}, mode: {}, {}weights: {}, prompts: {}, prompt_length: {}, epochs: {},
+  passes: {},
+  engine: {{tp: {}, memory: {}, sequences: {}, host_step: {} ms, cuda_graphs: {}, precision: {}}},
+  output: {}, iterations: 2}}
 )",
       model_named(row.model).name, row.longest, divide_gpus(learners, node_gpus), gpu.node,
-      node_gpus, row.tp.value_or(1), row.cp, row.pp.value_or(1), row.ep.value_or(1),
-      row.pp.value_or(1) > 1 ? "stages: {balance: auto}, " : "", fsdp ? "zero3" : "zero1",
-      row.tp.value_or(1) > 1, fsdp ? ", length_policy: hdp" : "", row.batch * responses_of(row),
-      row.longest, law_text(packed), row.precision, recipe.recompute, gpu.calibration,
-      apart ? fmt::format("nodes: {}", divide_gpus(or_half(row.engine_gpus), node_gpus))
-            : "colocated: true",
-      mode, mode == "asynchronous" ? recipe.asynchrony : "", row.samples, kPrompt, passes,
-      row.gen_tp, recipe.memory, recipe.host_step_ms, law_text(output));
+      node_gpus, std::max(1, node.nics * node_gpus / node.gpus), tp, row.cp.value_or(recipe.cp), pp,
+      row.ep.value_or(recipe.ep), pp > 1 ? "stages: {balance: auto}, " : "",
+      fsdp ? "zero3" : "zero1", tp > 1, fsdp ? ", length_policy: hdp" : "",
+      row.batch * responses_of(row), row.longest, law_text(packed), row.precision, recipe.recompute,
+      gpu.calibration,
+      apart ? fmt::format("nodes: {}", divide_gpus(engines, node_gpus)) : "colocated: true", mode,
+      mode == "asynchronous" ? recipe.asynchrony : "", recipe.weights, row.samples * recipe.written,
+      kPrompt, 1.0 / recipe.written, passes / double(recipe.written),
+      row.gen_tp.value_or(recipe.gen_tp), recipe.memory, recipe.sequences, recipe.host_step_ms,
+      recipe.cuda_graphs, recipe.precision, law_text(output));
   return *simulate_row(text).studies.find<RolloutReport>();
 }
 
@@ -211,12 +269,47 @@ void check_is_stated(const LoopRow& row) {
   for (const int stated : {row.gpus, row.samples, row.batch, row.longest}) {
     if (stated == 0) throw Error("GPUs, samples, batch or the longest sample are not stated");
   }
-  if (contains_text(row.engine, "Megatron") && !(row.tp && row.pp && row.ep)) {
+  const bool layout = (row.tp && row.pp && row.ep) || recipe_of(row, false).layout;
+  if (contains_text(row.engine, "Megatron") && !layout) {
     throw Error("the learner's layout is not stated");
   }
 }
 
+// Reads 8 of "EP8 PP2" for "EP"; 1 if it is not there.
+int size_in(const std::string& layout, const char* axis) {
+  const std::size_t at = layout.find(axis);
+  return at == std::string::npos ? 1 : std::max(1, std::atoi(layout.c_str() + at + 2));
+}
+int gpus_in(const std::string& layout) {
+  return size_in(layout, "DP") * size_in(layout, "PP") *
+         std::max(size_in(layout, "TP"), size_in(layout, "EP"));
+}
+
+// A transfer alone, between stated layouts such as "EP8 PP2 to TP8 DP2".
+std::vector<PredictedRow> predict_transfer(LoopRow row) {
+  const std::size_t to = row.policy.find(" to ");
+  if (row.precision != "bf16") throw Error("how weights with scales are converted is not modelled");
+  const std::string learner = row.policy.substr(0, to), engine = row.policy.substr(to);
+  row.learner_gpus = row.samples = row.batch = gpus_in(learner);
+  row.engine_gpus = gpus_in(engine);
+  row.tp = size_in(learner, "TP");
+  row.pp = size_in(learner, "PP");
+  row.ep = size_in(learner, "EP");
+  row.gen_tp = size_in(engine, "TP");
+  row.longest = 4096;  // neither lengths nor batch matter to a transfer
+  const WeightTransfer transfer = loop_of(row, row.longest / 2.0, 0).transfer;
+  PredictedRow figure = figure_of(row, row.source, "transfer_s", row.transfer_s, transfer.seconds,
+                                  fmt::format("{}, {}", row.model, row.policy));
+  const NodeSpec& node = find_node(gpu_named(row.gpu_type, false).node);
+  const double rule_Bps = *row.gen_tp * node.nic_Bps.value * node.nics / node.gpus;
+  figure.row.baselines = {{"bytes / specified bandwidth", transfer.model_bytes / rule_Bps}};
+  return {figure};
+}
+
 std::vector<PredictedRow> predict_loop(const LoopRow& row) {
+  if (row.step_s == 0 && row.transfer_s > 0 && contains_text(row.policy, " to ")) {
+    return predict_transfer(row);
+  }
   check_is_stated(row);
   std::vector<std::string> assumed = {fmt::format(
       "prompts of {} tokens; log-normal outputs with a sigma of at most {}", kPrompt, kSigma)};
@@ -231,13 +324,14 @@ std::vector<PredictedRow> predict_loop(const LoopRow& row) {
         "predicted");
   }
   if (unknown) assumed.emplace_back("samples of 1,000 to 5,000 tokens");
+  const double most = std::min(kLong, 0.9 * row.longest), least = std::min(kShort, most / 2);
   const double tokens = row.tokens ? *row.tokens
                         : told     ? tokens_told(row)
-                                   : std::sqrt(kShort * kLong);
+                                   : std::sqrt(least * most);
   const int passes = passes_of(row);
   const RolloutReport middle = loop_of(row, tokens, passes);
-  const RolloutReport low = unknown ? loop_of(row, kShort, passes) : middle;
-  const RolloutReport high = unknown ? loop_of(row, kLong, passes) : middle;
+  const RolloutReport low = unknown ? loop_of(row, least, passes) : middle;
+  const RolloutReport high = unknown ? loop_of(row, most, passes) : middle;
   // 6 N FLOP per trained token at 40 % of the peak, and 2 N per generated token at 10 %.
   const double peak = peak_flops(find_node(gpu_named(row.gpu_type, false).node).gpu,
                                  row.precision == "fp8" ? Precision::fp8 : Precision::bf16);

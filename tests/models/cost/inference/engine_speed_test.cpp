@@ -203,6 +203,33 @@ TEST(EngineSpeed, AdaptersStandBesideTheirBase) {
               (2 - kNf4Bytes) * matrices / of_token, 1);
 }
 
+// Weights in fp8 take half of the memory and half of the time to read. Embedding, head, keys and
+// values stay in 16 bit. The learner's precision does not matter.
+TEST(EngineSpeed, WeightsAreKeptInTheEnginesPrecision) {
+  Job job = learner_of(grouped_model());
+  job.cluster.node.gpu.fp8_flops = parameter(2 * job.cluster.node.gpu.bf16_flops.value);
+  const EngineSpeed usual = engine_speed(job, {.tp = 1}, 4096);
+  const EngineSpeed fp8 = engine_speed(job, {.tp = 1, .precision = Precision::fp8}, 4096);
+  const double of_token = cache_bytes_per_token(job.model, 1, 2);
+  const double layers = job.model.layers * job.model.layer_parameters(job.model.block_of(0));
+  EXPECT_NEAR(fp8.capacity - usual.capacity, layers / of_token, 1);
+  EXPECT_LT(fp8.base_s[1], usual.base_s[1]);
+  EXPECT_GT(fp8.base_s[1], usual.base_s[1] / 2);
+  EXPECT_EQ(fp8.context_s, usual.context_s);
+  job.precision = Precision::fp8;
+  EXPECT_EQ(engine_speed(job, {.tp = 1}, 4096).base_s, usual.base_s);
+}
+
+// Kernels of few rows end before the host has launched the next ones; those of prompts do not.
+TEST(EngineSpeed, TheHostStartsKernelsOutsideOfGraphs) {
+  Job job = learner_of(grouped_model());
+  job.calibration.host_launch_s = parameter(100e-6);
+  const EngineSpeed graphs = engine_speed(job, {.tp = 1}, 4096);
+  const EngineSpeed eager = engine_speed(job, {.tp = 1, .cuda_graphs = false}, 4096);
+  EXPECT_GT(eager.base_s[1], graphs.base_s[1] + job.model.layers * 20e-6);
+  EXPECT_NEAR(eager.prompt_token_s, graphs.prompt_token_s, 1e-3 * graphs.prompt_token_s);
+}
+
 // The learner's training method does not matter to an engine, which runs the adapters forward once.
 TEST(EngineSpeed, AdaptersAreServedAloneHoweverTheyAreTrained) {
   Job job = learner_of(grouped_model());

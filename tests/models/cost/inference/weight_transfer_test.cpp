@@ -250,6 +250,28 @@ TEST(WeightTransfer, TensorsAreThoseOfCheckpoints) {
   EXPECT_EQ(weight_tensors(model), 995 + 32 * 3);
 }
 
+// Matrices of MLPs go to their slices from all replicas; the rest is packed. All experts of a layer
+// count as one tensor in each direction.
+TEST(WeightTransfer, ReshardingGathersWhatIsNoMlp) {
+  Job job = learner_of(8, 1, 2);
+  RolloutSpec rollout;
+  rollout.nodes = 2;
+  rollout.engine.tp = 8;
+  const auto by = [&](WeightPath path) {
+    rollout.weights = path;
+    return weight_transfer(job, rollout, rollout_machine(job, rollout));
+  };
+  const WeightTransfer whole = by(WeightPath::reshard);
+  const double mlp = job.model.layers * job.model.mlp_parameters() / job.model.parameters();
+  EXPECT_NEAR(whole.bound_s,
+              mlp * whole.model_bytes / 8 / 50e9 + (1 - mlp) * by(WeightPath::packed).bound_s,
+              0.01 * whole.bound_s);
+  job.model.moe = {.experts = 64, .per_token = 8, .ffn_hidden = 768};
+  const double tensor_s = job.calibration.gathered_tensor_s.value;
+  EXPECT_LT(by(WeightPath::reshard).seconds,
+            by(WeightPath::packed).seconds - 60 * job.model.layers * tensor_s);
+}
+
 // A tensor is gathered over NVLink if the ranks that share it are on one node.
 TEST(WeightTransfer, GathersGoWhereRanksStand) {
   RolloutSpec rollout;
@@ -280,6 +302,12 @@ TEST(WeightTransfer, GatheredTensorsGoOnToEnginesElsewhere) {
   const double nvlink_s = transfer.model_bytes / job.cluster.node.nvlink_Bps.value;
   EXPECT_NEAR(transfer.bound_s, nvlink_s + transfer.model_bytes / 50e9, 1e-9 * transfer.bound_s);
   EXPECT_DOUBLE_EQ(transfer.sent_bytes, 32 * transfer.model_bytes);
+  // In two buffers both ways are used at once.
+  rollout.weights = WeightPath::packed;
+  const WeightTransfer packed = weight_transfer(job, rollout, rollout_machine(job, rollout));
+  EXPECT_NEAR(packed.bound_s, std::max(nvlink_s, packed.model_bytes / 50e9), 1e-9 * packed.bound_s);
+  EXPECT_LT(packed.transfer_s, transfer.transfer_s);
+  EXPECT_NEAR(packed.seconds - packed.transfer_s, transfer.seconds - transfer.transfer_s, 1e-9);
 }
 
 }  // namespace
