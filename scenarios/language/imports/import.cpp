@@ -435,6 +435,10 @@ class ScenarioImport : private ImportedKeys {
     if (const auto tokens = count(".tokens"); !global && tokens && count("batch.sequence")) {
       global = *tokens / *count("batch.sequence");
     }
+    if (const auto tokens = count(".micro_tokens"); !micro && tokens && count("batch.sequence")) {
+      by = ".micro_tokens";
+      micro = *tokens / *count("batch.sequence");
+    }
     // The batch per device may be a fraction: at 0.5, two devices share a sequence.
     if (const auto each = number(".device_batch"); each && *each > 0) {
       by = ".device_batch";
