@@ -165,8 +165,9 @@ std::vector<AlikeFamily> nearest_of(FamilyErrors& errors) {
 }
 
 double likeness_of(const RunTraits& one, const RunTraits& other, double unlike_counts) {
-  const int unlike = (one.gpu_bits != other.gpu_bits) + (one.bits != other.bits) +
-                     (one.experts != other.experts) + (one.adapters != other.adapters) +
+  const int unlike = (one.software != other.software) + (one.gpu_bits != other.gpu_bits) +
+                     (one.bits != other.bits) + (one.experts != other.experts) +
+                     (one.adapters != other.adapters) +
                      (one.sharded_weights != other.sharded_weights) + (one.small != other.small);
   return std::pow(unlike_counts, unlike);
 }
@@ -240,9 +241,10 @@ void set_deviation(const Mixture& mixture, Familiarity& found) {
 
 }  // namespace
 
-RunTraits traits_of(const Job& job) {
+RunTraits traits_of(const Job& job, std::string_view software) {
   const GpuSpec& gpu = job.cluster.node.gpu;
   return {.gpu = gpu.name,
+          .software = std::string(software),
           .gpu_bits = gpu.fp4_flops.value > 0   ? 4
                       : gpu.fp8_flops.value > 0 ? 8
                                                 : 16,
@@ -261,7 +263,8 @@ RunTraits traits_of(const Job& job) {
 
 bool is_like(const RunTraits& one, const RunTraits& other) {
   return is_alike(one, other, Likeness::bits) && one.sharded_weights == other.sharded_weights &&
-         one.context == other.context && one.adapters == other.adapters && one.small == other.small;
+         one.context == other.context && one.adapters == other.adapters &&
+         one.small == other.small && one.software == other.software;
 }
 
 std::string_view publisher_of(std::string_view family) {

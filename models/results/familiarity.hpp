@@ -13,9 +13,10 @@ namespace windtunnel {
 
 // The traits of a run that decide which measured runs count as similar.
 struct RunTraits {
-  std::string gpu;    // of the library
-  int gpu_bits = 16;  // fewest bits that its matrix units support: tells generations apart
-  int bits = 16;      // of what the matrix products read
+  std::string gpu;       // of the library
+  std::string software;  // of the library: what the run's software is based on in the end
+  int gpu_bits = 16;     // fewest bits that its matrix units support: tells generations apart
+  int bits = 16;         // of what the matrix products read
   bool experts = false;
   bool adapters = false;         // only adapters or another part of the model are trained
   bool small = false;            // so few parameters that host and latencies dominate
@@ -26,7 +27,7 @@ struct RunTraits {
   int experts_a_rank = 0;  // of a layer; 0: no experts
   int micro_tokens = 0;    // of a micro-batch, on one rank of context parallelism
 };
-RunTraits traits_of(const Job& job);
+RunTraits traits_of(const Job& job, std::string_view software);
 bool is_like(const RunTraits& one, const RunTraits& other);  // ignores GPU and sizes
 
 // Measured runs of one source that have the same traits apart from sizes.
@@ -91,17 +92,17 @@ LayoutReach layout_reach(std::span<const MeasuredRuns> measured, bool experts);
 struct LikenessLaw {
   double unlike = 0.1;   // for each trait that differs
   double few_runs = 20;  // the n runs of a publisher together count n / (n + few_runs)
-  double beyond = 1.35;  // factor on the error of a run
+  double beyond = 1.3;   // factor on the error of a run
   double least = 0.02;   // log; the same job measured at two sites differs by at least this
 };
 
 // The error of a job is assumed to be that of a run drawn from all measured ones, with more weight
-// on similar runs: each of GPU generation, product bits, experts, adapters, sharding of weights and
-// size that differs multiplies the weight by LikenessLaw::unlike. Large data sets do not dominate.
-// A run's error is the deviation of a normal law around 0, and intervals are those of the mixture:
-// narrow where similar runs were predicted well, wide where they were not or where few runs are
-// similar. A few runs that were off by a factor of ten on broken machines widen the tails, not the
-// middle.
+// on similar runs: each of software, GPU generation, product bits, experts, adapters, sharding of
+// weights and size that differs multiplies the weight by LikenessLaw::unlike. Large data sets do
+// not dominate. A run's error is the deviation of a normal law around 0, and intervals are those of
+// the mixture: narrow where similar runs were predicted well, wide where they were not or where few
+// runs are similar. A few runs that were off by a factor of ten on broken machines widen the tails,
+// not the middle.
 //
 // `without`: leaves out the publisher of this family with all its releases, tables and GPUs.
 // Intervals are judged in this way, since a user's job belongs to no publisher.

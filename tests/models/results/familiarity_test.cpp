@@ -28,9 +28,11 @@ double width(const RunTraits& traits, const std::vector<MeasuredRuns>& measured,
   return std::log(error_factor(familiarity(traits, measured, without).error(), 0.9));
 }
 
-const RunTraits kDense = {.gpu = "x", .gpus = 64, .sequence = 4096};
-const RunTraits kExperts = {.gpu = "x", .experts = true, .gpus = 8, .sequence = 4096};
-const RunTraits kEightBits = {.gpu = "y", .bits = 8, .gpus = 512, .sequence = 8192};
+const RunTraits kDense = {.gpu = "x", .software = "megatron", .gpus = 64, .sequence = 4096};
+const RunTraits kExperts = {
+    .gpu = "x", .software = "megatron", .experts = true, .gpus = 8, .sequence = 4096};
+const RunTraits kEightBits = {
+    .gpu = "y", .software = "megatron", .bits = 8, .gpus = 512, .sequence = 8192};
 const std::vector<MeasuredRuns> kMeasured = {
     runs("one", kDense, 3, 0.1), runs("one", kExperts, 2, 0.3), runs("two", kDense, 5, 0.2),
     runs("three", kDense, 7, 0.2), runs("four", kEightBits, 9, 0.4)};
@@ -95,7 +97,8 @@ TEST(Familiarity, HoldsAgainstTheSameKindOnTheSameGpu) {
 }
 
 TEST(Familiarity, WidensTheCircleUntilThreeFamiliesTell) {
-  EXPECT_EQ(familiarity({.gpu = "z"}, kMeasured).alike, "dense models in 16 bits");
+  EXPECT_EQ(familiarity({.gpu = "z", .software = "megatron"}, kMeasured).alike,
+            "dense models in 16 bits");
   EXPECT_EQ(familiarity(kEightBits, kMeasured).alike, "dense models");
   EXPECT_EQ(familiarity(kExperts, kMeasured).alike, "all runs");
 }
@@ -106,11 +109,14 @@ TEST(Familiarity, WhatIsAlikeDecides) {
   adapters.adapters = true;
   RunTraits tiny = kDense;
   tiny.small = true;
-  const std::vector<MeasuredRuns> measured = {runs("one", kDense, 100, 0.05),
-                                              runs("two", adapters, 100, 0.2),
-                                              runs("three", tiny, 100, 0.6)};
+  RunTraits torch = kDense;
+  torch.software = "pytorch";
+  const std::vector<MeasuredRuns> measured = {
+      runs("one", kDense, 100, 0.05), runs("two", adapters, 100, 0.2),
+      runs("three", tiny, 100, 0.6), runs("four", torch, 100, 1.2)};
   EXPECT_LT(width(kDense, measured), width(adapters, measured));
   EXPECT_LT(width(adapters, measured), width(tiny, measured));
+  EXPECT_LT(width(tiny, measured), width(torch, measured));
   // Runs that differ make the interval wider than similar runs alone would.
   EXPECT_GT(width(kDense, measured), width_of(0.05));
 }
@@ -192,14 +198,18 @@ TEST(Familiarity, AFamilyLeftOutTellsNothing) {
 
 TEST(Familiarity, SaysWhatWasNotMeasuredOnTheGpu) {
   using Texts = std::vector<std::string>;
-  EXPECT_EQ(familiarity({.gpu = "z"}, kMeasured).unfamiliar, Texts{"no run on z was measured"});
-  EXPECT_EQ(familiarity({.gpu = "x", .bits = 8}, kMeasured).unfamiliar,
+  EXPECT_EQ(familiarity({.gpu = "z", .software = "megatron"}, kMeasured).unfamiliar,
+            Texts{"no run on z was measured"});
+  EXPECT_EQ(familiarity({.gpu = "x", .software = "megatron", .bits = 8}, kMeasured).unfamiliar,
             Texts{"no product of 8 bits was measured on x"});
-  EXPECT_EQ(familiarity({.gpu = "x", .context = true, .gpus = 128, .sequence = 8192}, kMeasured)
-                .unfamiliar,
-            (Texts{"no context parallelism was measured on x",
-                   "no run on 128 GPUs or more was measured on x",
-                   "no sequence of 8192 tokens or more was measured on x"}));
+  EXPECT_EQ(
+      familiarity(
+          {.gpu = "x", .software = "megatron", .context = true, .gpus = 128, .sequence = 8192},
+          kMeasured)
+          .unfamiliar,
+      (Texts{"no context parallelism was measured on x",
+             "no run on 128 GPUs or more was measured on x",
+             "no sequence of 8192 tokens or more was measured on x"}));
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ class Mapper {
     if (source_.gpu == job_.cluster.node.gpu.name) set_calibration(choices);
     state_network_law(job_.cluster.node, job_.cluster.fabric.transport, job_.calibration);
     limit_clocks(job_.cluster.node, job_.calibration);
-    return {std::move(job_), std::move(assumed_), std::move(choices)};
+    return {std::move(job_), std::move(assumed_), std::move(choices), source_.software};
   }
 
  private:

@@ -13,13 +13,15 @@
 
 namespace windtunnel {
 
-struct SoftwareChoice;  // scenarios/language/library/facts/training_software.hpp
+struct Framework;       // scenarios/language/library/facts/training_software.hpp
+struct SoftwareChoice;  // the same
 
 struct RunJob {
   Job job;                           // with the library's calibration of its GPU
   std::vector<std::string> assumed;  // "vocab 50257", in the order of decisions
   // Choices of its software and its source, without repeats.
   std::vector<const SoftwareChoice*> choices = {};
+  const Framework* software = nullptr;
 };
 
 // Throws Error with the reason if the row does not state enough.

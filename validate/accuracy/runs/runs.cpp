@@ -213,7 +213,10 @@ void add_rows(const Subject& subject, const RunPredictor& predictor, bool fits,
   const TrainingRun& run = *subject.run;
   Calibration calibration = subject.what.job.calibration;
   // Without a fit, the interval is that of a user, whose job has no publisher.
-  if (!fits) calibration.step_error = step_error(subject.what.job, subject.family).error;
+  if (!fits) {
+    calibration.step_error =
+        step_error(subject.what.job, software_root(subject.what.software), subject.family).error;
+  }
   const PredictionInterval range = predictor.interval(subject.predicted, calibration);
   const auto add = [&](ValidationRow row, bool of_memory) {
     row.fitted_by = fitted_by(subject, of_memory);
@@ -268,7 +271,7 @@ std::vector<MeasuredRuns> measured_of(const std::vector<Subject>& subjects) {
   std::vector<MeasuredRuns> all;
   for (const Subject& subject : subjects) {
     if (!subject.failure.empty() || !subject.run->step_s) continue;
-    const RunTraits traits = traits_of(subject.what.job);
+    const RunTraits traits = traits_of(subject.what.job, software_root(subject.what.software));
     auto runs = std::ranges::find_if(all, [&](const MeasuredRuns& known) {
       return known.family == subject.family && known.traits.gpu == traits.gpu &&
              is_like(known.traits, traits);

@@ -9,6 +9,7 @@
 #include "models/base/error.hpp"
 #include "models/calibration/prediction_error.hpp"
 #include "scenarios/language/library/facts/gpu_names.hpp"
+#include "scenarios/language/library/facts/training_software.hpp"
 #include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/text/document.hpp"
 
@@ -57,11 +58,12 @@ std::vector<MeasuredRuns> read_measured_runs(const DocumentNode& document) {
   std::vector<MeasuredRuns> all;
   for (const DocumentNode& map : document.items) {
     require_map(map, "measured runs");
-    check_keys(map, {"family", "gpu", "gpu_bits", "bits", "experts", "adapters", "small",
-                     "sharded_weights", "context", "gpus", "sequence", "experts_a_rank",
+    check_keys(map, {"family", "gpu", "software", "gpu_bits", "bits", "experts", "adapters",
+                     "small", "sharded_weights", "context", "gpus", "sequence", "experts_a_rank",
                      "micro_tokens", "rows", "errors"});
     all.push_back({.family = require_text(map, "family"),
                    .traits = {.gpu = require_text(map, "gpu"),
+                              .software = require_text(map, "software"),
                               .gpu_bits = count(map, "gpu_bits"),
                               .bits = count(map, "bits"),
                               .experts = flag(map, "experts"),
@@ -91,23 +93,32 @@ std::string measured_runs_text(const std::vector<MeasuredRuns>& runs) {
     std::vector<std::string> errors;
     for (const double error : run.errors) errors.push_back(fmt::format("{:.3f}", error));
     text += fmt::format(
-        "- {{family: \"{}\", gpu: {}, gpu_bits: {}, bits: {}, experts: {}, adapters: {}, small: "
+        "- {{family: \"{}\", gpu: {}, software: {}, gpu_bits: {}, bits: {}, experts: {}, adapters: "
+        "{}, small: "
         "{}, "
         "sharded_weights: {}, context: {}, gpus: {}, sequence: {}, experts_a_rank: {}, "
         "micro_tokens: {}, rows: {}, errors: [{}]}}\n",
-        run.family, run.traits.gpu, run.traits.gpu_bits, run.traits.bits, run.traits.experts,
-        run.traits.adapters, run.traits.small, run.traits.sharded_weights, run.traits.context,
-        run.traits.gpus, run.traits.sequence, run.traits.experts_a_rank, run.traits.micro_tokens,
-        run.rows, fmt::join(errors, ", "));
+        run.family, run.traits.gpu, run.traits.software, run.traits.gpu_bits, run.traits.bits,
+        run.traits.experts, run.traits.adapters, run.traits.small, run.traits.sharded_weights,
+        run.traits.context, run.traits.gpus, run.traits.sequence, run.traits.experts_a_rank,
+        run.traits.micro_tokens, run.rows, fmt::join(errors, ", "));
   }
   return text;
 }
 
-StepError step_error(const Job& job, std::string_view without) {
+const std::string& software_root(const Framework* software) {
+  if (software == nullptr) software = &find_framework("megatron");
+  while (!software->base.empty()) software = &find_framework(software->base);
+  return software->name;
+}
+
+StepError step_error(const Job& job, std::string_view software, std::string_view without) {
   StepError found{.error = job.calibration.step_error};
   if (job.network || !stands_for_a_gpu(job.calibration.name)) return found;
-  found.familiarity = familiarity(traits_of(job), measured_runs(), without);
-  found.error = larger_error(found.error, found.familiarity.error());
+  found.familiarity = familiarity(traits_of(job, software), measured_runs(), without);
+  const Parameter of_runs = found.familiarity.error();
+  const bool assumed = found.error.origin == Origin::assumed;
+  found.error = assumed ? larger_error(found.error, of_runs) : of_runs;
   return found;
 }
 

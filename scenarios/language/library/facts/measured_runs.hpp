@@ -11,20 +11,27 @@
 
 namespace windtunnel {
 
+struct Framework;  // scenarios/language/library/facts/training_software.hpp
+
 const std::vector<MeasuredRuns>& measured_runs();
 // Throws Error with location: a key is missing, or the errors are negative, not ascending, or of
 // the wrong number (kept_errors()).
 std::vector<MeasuredRuns> read_measured_runs(const DocumentNode& document);
 
-// The error of the predicted step of a job: that of its calibration or, if the calibration is the
-// default of a kind of GPU and measured runs were further off, that of the runs. `without` excludes
-// runs of one publisher's families: a family is judged by the interval that a user would get, whose
-// job belongs to no family.
+// What a software is based on in the end (RunTraits::software). Null: a job that names no software
+// has the defaults of Software, which are Megatron-Core's.
+const std::string& software_root(const Framework* software);
+
+// The error of the predicted step of a job: that of measured runs if the calibration is the default
+// of a kind of GPU, else that of its calibration. An error that a calibration assumes, as of GPUs
+// of which little was measured, counts where it is larger. `without` excludes runs of one
+// publisher's families: a family is judged by the interval that a user would get, whose job belongs
+// to no family.
 struct StepError {
   Parameter error;
   Familiarity familiarity = {};  // empty where the calibration decides alone
 };
-StepError step_error(const Job& job, std::string_view without = {});
+StepError step_error(const Job& job, std::string_view software, std::string_view without = {});
 
 // The text is in the format of the library's file.
 std::string measured_runs_text(const std::vector<MeasuredRuns>& runs);

@@ -164,7 +164,7 @@ TEST(RunJob, MaxTextAndPaxMLRecomputeWhatTheirPoliciesSay) {
   EXPECT_EQ(recompute(kFirst, "5B", "PaxML"), Recompute::of(layernorm, core_attn, mlp_act));
   EXPECT_EQ(recompute(kFirst, "175B", "PaxML"), Recompute::of(layernorm, core_attn, mlp));
   EXPECT_EQ(recompute(kFirst, "70B", "MaxText"), Recompute::of(layernorm, core_attn, mlp));
-  EXPECT_EQ(recompute(kLater, "70B", "MaxText"), Recompute::full);
+  EXPECT_EQ(recompute(kLater, "70B", "MaxText"), Recompute::of(layernorm, attention, mlp));
 }
 
 TEST(RunJob, TorchtitansPowerLimitIsThatOfItsMachine) {

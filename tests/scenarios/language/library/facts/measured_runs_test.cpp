@@ -12,6 +12,7 @@
 
 #include "models/calibration/prediction_error.hpp"
 #include "scenarios/language/case.hpp"
+#include "scenarios/language/library/facts/training_software.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/text/document.hpp"
 #include "tests/support/error_of.hpp"
@@ -140,27 +141,43 @@ TEST(MeasuredRuns, TheWeightOfFewRunsLiesInAFlatValley) {
   }
 }
 
-// A calibration that is for no particular GPU decides alone; otherwise the wider interval of the
-// two counts.
+// A calibration that is for no particular GPU decides alone. Otherwise the measured runs decide,
+// unless the calibration assumes a larger error.
 TEST(StepError, IsOfTheCalibrationOrOfMeasuredRuns) {
   Case the_case = parse_case(
       "name: a\nmodel: llama3-8b\ncluster: {nodes: 2, node: dgx-h100}\nlayout: {sharding: zero1}\n"
       "batch: {global: 64}\n",
       "a.yaml");
   Job& job = the_case.job;
-  const StepError usual = step_error(job);
-  EXPECT_EQ(usual.error.value,
-            larger_error(job.calibration.step_error, usual.familiarity.error()).value);
+  const StepError usual = step_error(job, "megatron");
+  EXPECT_EQ(usual.error.value, usual.familiarity.error().value);
+  EXPECT_NE(step_error(job, "nanotron").error.value, usual.error.value);
+  const Parameter published = job.calibration.step_error;
+  job.calibration.step_error = {1, 0.5, 2, Origin::assumed, "a guess"};
+  EXPECT_EQ(step_error(job, "megatron").error.value, 1);
+  job.calibration.step_error = published;
   EXPECT_GT(usual.familiarity.families, 2);
-  EXPECT_NE(step_error(job, "MosaicML llm-foundry benchmarks / h100_80gb").familiarity.rows,
-            usual.familiarity.rows);
+  EXPECT_NE(
+      step_error(job, "megatron", "MosaicML llm-foundry benchmarks / h100_80gb").familiarity.rows,
+      usual.familiarity.rows);
   job.calibration.name = "own";
-  EXPECT_EQ(step_error(job).error.value, job.calibration.step_error.value);
+  EXPECT_EQ(step_error(job, "megatron").error.value, job.calibration.step_error.value);
+}
+
+TEST(MeasuredRuns, SoftwareIsToldByWhatItIsBasedOn) {
+  EXPECT_EQ(software_root(nullptr), "megatron");
+  EXPECT_EQ(software_root(&find_framework("mlperf-nvidia-5.1")), "megatron");
+  EXPECT_EQ(software_root(&find_framework("torchtitan-2025-08")), "torchtitan");
+  EXPECT_EQ(software_root(&find_framework("jax-gpu")), "jax-gpu");
+  for (const MeasuredRuns& runs : measured_runs()) {
+    EXPECT_EQ(find_framework(runs.traits.software).base, "") << runs.family;
+  }
 }
 
 TEST(MeasuredRuns, AreWrittenAsTheyAreRead) {
   const std::string text = measured_runs_text({{.family = "a / X",
                                                 .traits = {.gpu = "h100",
+                                                           .software = "pytorch",
                                                            .gpu_bits = 8,
                                                            .bits = 8,
                                                            .experts = true,
@@ -171,7 +188,8 @@ TEST(MeasuredRuns, AreWrittenAsTheyAreRead) {
                                                 .rows = 3,
                                                 .errors = {0.1234, 0.5}}});
   EXPECT_NE(
-      text.find("- {family: \"a / X\", gpu: h100, gpu_bits: 8, bits: 8, experts: true, "
+      text.find("- {family: \"a / X\", gpu: h100, software: pytorch, gpu_bits: 8, bits: 8, "
+                "experts: true, "
                 "adapters: false, small: false, sharded_weights: false, context: false, gpus: 64, "
                 "sequence: 4096, experts_a_rank: 16, micro_tokens: 8192, "
                 "rows: 3, errors: [0.123, 0.500]}\n"),
@@ -181,7 +199,8 @@ TEST(MeasuredRuns, AreWrittenAsTheyAreRead) {
 
 TEST(MeasuredRuns, ErrorsAreThoseOfTheRows) {
   const auto read = [](int rows, const std::string& errors) {
-    const std::string head = measured_runs_text({{.family = "a / X", .traits = {.gpu = "h100"}}});
+    const std::string head =
+        measured_runs_text({{.family = "a / X", .traits = {.gpu = "h100", .software = "pytorch"}}});
     const std::string none = "rows: 0, errors: []";
     std::string text = head;
     text.replace(text.find(none), none.size(), fmt::format("rows: {}, errors: [{}]", rows, errors));
