@@ -89,6 +89,9 @@ OptimiseOptions options_of(const OptimiseCommand& command, std::vector<std::stri
   options.simulated = command.simulate;
   options.threads = command.threads;
   options.aim = aim_of(command);
+  // The text shows no advice on intervals; pages and documents do.
+  const bool shown = command.output.json || command.output.has_files();
+  options.depth = shown ? StudyDepth::intervals : StudyDepth::campaign;
   return options;
 }
 

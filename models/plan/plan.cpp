@@ -112,6 +112,48 @@ bool slots_face_each_other(const Plan& plan, const std::vector<ClassMember>& of_
   return true;
 }
 
+// The receives of one class from one class, ascending by tag and task.
+struct Inbox {
+  struct Receive {
+    std::int64_t tag;
+    TaskIndex task;
+    auto operator<=>(const Receive&) const = default;
+  };
+  std::vector<Receive> receives;
+  std::size_t next = 0;  // follows the receive that was matched last
+
+  // Returns the first receive with this tag. Most sends come in the order of their tags and need no
+  // search.
+  std::size_t first_of(std::int64_t tag) const {
+    const bool is_next = (next == receives.size() || receives[next].tag >= tag) &&
+                         (next == 0 || receives[next - 1].tag < tag);
+    if (is_next) return next;
+    return std::ranges::lower_bound(receives, tag, {}, &Receive::tag) - receives.begin();
+  }
+};
+using Inboxes = std::map<std::pair<std::int32_t, std::int32_t>, Inbox>;  // receiver, sender
+
+Inboxes sorted_inboxes(const Plan& plan, const std::vector<ClassMember>& of_rank) {
+  Inboxes inboxes;
+  for (std::int32_t c = 0; c < std::ssize(plan.classes); ++c) {
+    const RankClass& owner = plan.classes[c];
+    std::vector<Inbox*> inbox_of_slot;
+    for (const std::vector<RankId>& peers : owner.peers) {
+      inbox_of_slot.push_back(&inboxes[{c, of_rank[peers.front()].rank_class}]);
+    }
+    for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) {
+      const Task& task = owner.tasks[t];
+      if (task.kind != TaskKind::recv) continue;
+      inbox_of_slot[task.peer_slot]->receives.push_back({task.tag, t});
+    }
+  }
+  // A step has hundreds of thousands of messages, mostly in order.
+  for (auto& [classes, inbox] : inboxes) {
+    if (!std::ranges::is_sorted(inbox.receives)) std::ranges::sort(inbox.receives);
+  }
+  return inboxes;
+}
+
 // Runs the classes in lockstep and without time. If this reaches the end, so does every timed
 // execution, because a task that can start stays able to start. A stream by priority runs whatever
 // is ready, as some timing might, so the board's order of its tasks is not used.
@@ -253,39 +295,25 @@ std::vector<ClassMember> class_of_rank(const Plan& plan) {
 
 std::vector<std::vector<Counterpart>> match_messages(const Plan& plan) {
   const std::vector<ClassMember> of_rank = class_of_rank(plan);
-  // A step has hundreds of thousands of messages, and a sorted list finds them sooner than a map.
-  // Few receives agree in everything but their task, so few are looked at for each send.
-  struct Receive {
-    std::int32_t rank_class, source;  // classes
-    std::int64_t tag;
-    TaskIndex task;
-    auto operator<=>(const Receive&) const = default;
-  };
-  std::vector<Receive> receives;
-  std::vector<std::vector<Counterpart>> partner(plan.classes.size());
-  for (std::int32_t c = 0; c < std::ssize(plan.classes); ++c) {
-    const RankClass& owner = plan.classes[c];
-    partner[c].resize(owner.tasks.size());
-    for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) {
-      const Task& task = owner.tasks[t];
-      if (task.kind != TaskKind::recv) continue;
-      const RankId source = owner.peers[task.peer_slot].front();
-      receives.push_back({c, of_rank[source].rank_class, task.tag, t});
-    }
-  }
-  std::ranges::sort(receives);
+  Inboxes inboxes = sorted_inboxes(plan, of_rank);
+  std::vector<std::vector<Counterpart>> partner;
+  for (const RankClass& owner : plan.classes) partner.emplace_back(owner.tasks.size());
   std::map<std::tuple<std::int32_t, int, std::int32_t, int>, bool> facing;
   for (std::int32_t a = 0; a < std::ssize(plan.classes); ++a) {
     const RankClass& owner = plan.classes[a];
+    std::vector<Inbox*> inbox_of_slot;
+    for (const std::vector<RankId>& peers : owner.peers) {
+      inbox_of_slot.push_back(&inboxes[{of_rank[peers.front()].rank_class, a}]);
+    }
     for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) {
       const Task& task = owner.tasks[t];
       if (task.kind != TaskKind::send) continue;
       const std::int32_t b = of_rank[owner.peers[task.peer_slot].front()].rank_class;
-      const Receive first = {b, a, task.tag, 0};
-      for (auto at = std::ranges::lower_bound(receives, first);
-           at != receives.end() && at->rank_class == b && at->source == a && at->tag == task.tag;
-           ++at) {
-        const TaskIndex r = at->task;
+      Inbox& inbox = *inbox_of_slot[task.peer_slot];
+      // Few receives have the same tag, so few are looked at for each send.
+      for (std::size_t at = inbox.first_of(task.tag);
+           at < inbox.receives.size() && inbox.receives[at].tag == task.tag; ++at) {
+        const TaskIndex r = inbox.receives[at].task;
         const int slot = plan.classes[b].tasks[r].peer_slot;
         const auto [known, is_new] = facing.try_emplace({a, task.peer_slot, b, slot}, false);
         if (is_new) {
@@ -294,6 +322,7 @@ std::vector<std::vector<Counterpart>> match_messages(const Plan& plan) {
         if (!known->second || partner[b][r].task >= 0) continue;
         partner[a][t] = {b, r};
         partner[b][r] = {a, t};
+        inbox.next = at + 1;
         break;
       }
       CHECK(partner[a][t].task >= 0, "{}: no receive matches tag {}", task_label(plan, a, t),

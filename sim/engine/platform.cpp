@@ -205,16 +205,15 @@ simgrid::s4u::Mailbox* Platform::mailbox(std::size_t actor) {
   return simgrid::s4u::Mailbox::by_name(fmt::format("m{}", actor));
 }
 
-RunningTransfer Platform::start_transfer(simgrid::s4u::Mailbox* mailbox, FlowIndex flow,
-                                         double amount) {
+LinkTransfer Platform::transfer(simgrid::s4u::Mailbox* mailbox, FlowIndex flow, double amount) {
   const double scale = scale_[folding_.links[folding_.first_link[flow]].link];
   const auto size = std::max<std::uint64_t>(1, std::llround(amount * scale));
   if (simgrid::s4u::this_actor::get_host() != hosts_[flow]) {
     simgrid::s4u::this_actor::set_host(hosts_[flow]);
   }
-  RunningTransfer transfer;
+  LinkTransfer transfer;
   transfer.out = mailbox->put_async(this, size);
-  transfer.in = mailbox->get_async<void>(&payload_);
+  transfer.in = mailbox->get_init()->set_dst_data(&payload_, sizeof(payload_));
   return transfer;
 }
 

@@ -20,10 +20,12 @@ namespace windtunnel {
 
 class RouteZone;
 
-// Both ends of a running transfer; they must outlive it.
-struct RunningTransfer {
+// Both ends of a transfer; they must outlive it. It runs from start() on, or from wait() without a
+// start(), which takes a context switch less.
+struct LinkTransfer {
   simgrid::s4u::CommPtr out;
   simgrid::s4u::CommPtr in;
+  void start() { in->start(); }
   void wait() { in->wait(); }
 };
 
@@ -40,9 +42,9 @@ class Platform {
   // Sets the share of a link's capacity that is available. Only an actor may call it.
   void set_share(std::size_t link, double share);
   bool has_links(FlowIndex flow) const;
-  // Starts the transfer of `amount` units over the route of the flow, which must have links. Only
-  // an actor may call it, with its own mailbox.
-  RunningTransfer start_transfer(simgrid::s4u::Mailbox* mailbox, FlowIndex flow, double amount);
+  // The transfer of `amount` units over the route of the flow, which must have links. Only an actor
+  // may call it, with its own mailbox.
+  LinkTransfer transfer(simgrid::s4u::Mailbox* mailbox, FlowIndex flow, double amount);
 
  private:
   void scale_links();

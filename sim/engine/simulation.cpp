@@ -278,12 +278,13 @@ class Simulation {
   // Sends the bytes of a message (flow -1: none), the task's demands, and for a collective the
   // edges that start here, all at once.
   void transfer(std::int32_t r, TaskIndex t, FlowIndex message, double bytes) {
-    std::vector<RunningTransfer> running;
+    std::vector<LinkTransfer> transfers;
     s4u::Mailbox* mailbox = stream_of(r, ranks_[r].tasks_of->tasks[t].stream).mailbox;
     const auto start = [&](FlowIndex flow, double amount) {
       if (flow < 0 || amount <= 0 || !platform_->has_links(flow)) return;
       ++events_;
-      running.push_back(platform_->start_transfer(mailbox, flow, amount));
+      if (!transfers.empty()) transfers.back().start();
+      transfers.push_back(platform_->transfer(mailbox, flow, amount));
     };
     start(message, bytes);
     const FoldedRank& rank = folding_.ranks[r];
@@ -299,7 +300,8 @@ class Simulation {
         start(edge.flow, edge.bytes * planned.bytes);
       }
     }
-    for (RunningTransfer& transfer : running) transfer.wait();
+    if (transfers.size() > 1) transfers.back().start();
+    for (LinkTransfer& transfer : transfers) transfer.wait();
   }
 
   std::span<const GroupEdge> edges_from(std::int32_t r, const Task& planned,

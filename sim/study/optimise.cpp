@@ -465,6 +465,7 @@ void simulate_best(const ScenarioText& scenario, const OptimiseOptions& options,
   const size_t count = campaign ? best.size() : std::min<size_t>(options.simulated, best.size());
   SimulateOptions simulate_options;
   simulate_options.threads = options.threads;
+  simulate_options.depth = options.depth;
   for (size_t i = 0; i < count; ++i) {
     if (options.progress) options.progress(fmt::format("simulating {} of {}", i + 1, count));
     try {

@@ -19,6 +19,7 @@
 #include "models/results/record.hpp"
 #include "scenarios/language/case.hpp"
 #include "sim/study/configurations.hpp"
+#include "sim/study/studies.hpp"
 
 namespace windtunnel {
 
@@ -43,7 +44,8 @@ struct OptimiseOptions {
   Aim aim = Aim::iteration;
   int top = 10;       // places of the ranking
   int simulated = 3;  // how many of them are simulated; all if campaigns decide
-  int threads = 0;    // 0: all cores; the result is the same
+  StudyDepth depth = StudyDepth::intervals;  // of their records
+  int threads = 0;                           // 0: all cores; the result is the same
   std::function<void(const std::string&)> progress = {};
 };
 

@@ -8,6 +8,7 @@
 #include "models/workload/axes.hpp"
 #include "policies/schedules/schedules.hpp"
 #include "scenarios/language/fields/field_rows.hpp"
+#include "scenarios/language/library/calibration_heads.hpp"
 #include "scenarios/language/library/facts/attention_kernels.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/text/fields.hpp"
@@ -15,7 +16,7 @@
 namespace windtunnel {
 
 std::vector<std::string> calibration_names() {
-  std::vector<std::string> names = names_in(library_calibrations());
+  std::vector<std::string> names = names_in(library_calibration_heads());
   names.insert(names.begin(), "auto");
   return names;
 }

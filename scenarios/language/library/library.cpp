@@ -1,6 +1,10 @@
 #include "scenarios/language/library/library.hpp"
 
+#include <map>
+#include <mutex>
+
 #include "models/base/find_named.hpp"
+#include "scenarios/language/library/calibration_heads.hpp"
 #include "scenarios/language/library/layer_table_reader.hpp"
 #include "scenarios/language/library/library_reader.hpp"
 
@@ -50,10 +54,8 @@ const std::vector<NamedFabric>& library_fabrics() {
 const std::vector<Calibration>& library_calibrations() {
   static const std::vector<Calibration> calibrations = [] {
     std::vector<Calibration> found;
-    for (const LibraryFile& file : library_files()) {
-      if (file.path.starts_with("calibrations/")) {
-        found.push_back(read_calibration(document_of(file)));
-      }
+    for (const CalibrationHead& head : library_calibration_heads()) {
+      found.push_back(find_calibration(head.name));
     }
     return found;
   }();
@@ -77,7 +79,13 @@ const NamedFabric& find_fabric(std::string_view name) {
 }
 
 const Calibration& find_calibration(std::string_view name) {
-  return find_named(library_calibrations(), "calibration", name);
+  static std::mutex mutex;
+  static std::map<std::string_view, Calibration> known;  // each is read when it is asked for
+  const CalibrationHead& head = find_named(library_calibration_heads(), "calibration", name);
+  const std::scoped_lock lock(mutex);
+  const auto found = known.find(head.name);
+  if (found != known.end()) return found->second;
+  return known.emplace(head.name, read_calibration(document_of(head.file))).first->second;
 }
 
 Calibration calibration_of(const std::string& name_or_path) {

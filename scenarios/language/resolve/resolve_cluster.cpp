@@ -14,6 +14,7 @@
 #include "models/machine/fabrics/job_places.hpp"
 #include "scenarios/language/configs/hugging_face.hpp"
 #include "scenarios/language/configs/megatron_arguments.hpp"
+#include "scenarios/language/library/calibration_heads.hpp"
 #include "scenarios/language/library/facts/attention_kernels.hpp"
 #include "scenarios/language/library/interconnect_laws.hpp"
 #include "scenarios/language/library/layer_table_reader.hpp"
@@ -221,8 +222,10 @@ Calibration named_calibration(const Values& values, const std::string& key, cons
         key, [&] { return read_calibration(parse_document(files.text(name), files.path(name))); });
   }
   if (name != "auto") return find_calibration(name);
-  for (const Calibration& calibration : library_calibrations()) {
-    if (is_of(calibration, gpu.name)) return calibration;
+  for (const CalibrationHead& head : library_calibration_heads()) {
+    Calibration alike;
+    alike.gpu = head.gpu;
+    if (is_of(alike, gpu.name)) return find_calibration(head.name);
   }
   return find_calibration("generic");
 }

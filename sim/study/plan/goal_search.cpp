@@ -20,18 +20,6 @@ std::string in_a_line(const Error& error) {
   return why;
 }
 
-// The best training on `nodes` nodes; null: nothing fits.
-std::shared_ptr<const PlanReport> plan_on(PlanRequest request, int nodes) {
-  request.nodes = nodes;
-  if (request.progress) request.progress(fmt::format("planning on {} nodes", nodes));
-  try {
-    return std::make_shared<const PlanReport>(best_of_plan(request));
-  } catch (const Error& error) {
-    if (error.code() != ExitCode::failed) throw;
-    return nullptr;
-  }
-}
-
 }  // namespace
 
 GoalSearch::GoalSearch(const PlanReport& plan, Estimate tokens_per_s)
@@ -112,6 +100,23 @@ NodesForGoal GoalSearch::nodes_for(const Goal& goal) {
   return none_for(goal, numbers);
 }
 
+std::shared_ptr<const PlanReport> GoalSearch::plan_within(const Goal& goal, int nodes) const {
+  PlanRequest request = plan_.basis.request;
+  if (nodes == request.nodes) return std::make_shared<const PlanReport>(plan_);
+  request.nodes = nodes;
+  if (request.progress) request.progress(fmt::format("planning on {} nodes", nodes));
+  const auto too_slow = [&](const PlanBasis& basis, const PlanOption& without_failures) {
+    return goal.of(basis, without_failures) > goal.limit;
+  };
+  try {
+    std::optional<PlanReport> plan = best_of_plan(request, too_slow);
+    return plan ? std::make_shared<const PlanReport>(*std::move(plan)) : nullptr;
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::failed) throw;
+    return nullptr;
+  }
+}
+
 // Full plans decide, because the closed form ignores failures. If the number at `at` meets the
 // goal, numbers before it, where that is harder, are tried, too.
 NodesForGoal GoalSearch::tried_from(const Goal& goal, const std::vector<int>& numbers,
@@ -120,7 +125,7 @@ NodesForGoal GoalSearch::tried_from(const Goal& goal, const std::vector<int>& nu
   NodesForGoal found;
   int step = 1;
   for (int plans = 0; plans < kMostPlans && at >= 0 && at < std::ssize(numbers); ++plans) {
-    auto plan = plan_on(plan_.basis.request, numbers[at]);
+    auto plan = plan_within(goal, numbers[at]);
     const bool meets = plan != nullptr && goal.of(plan->basis, plan->best) <= goal.limit;
     if (meets) found = {.plan = std::move(plan), .met = true};
     if (meets && plans == 0) step = -1;
@@ -138,9 +143,9 @@ NodesForGoal GoalSearch::none_for(const Goal& goal, const std::vector<int>& numb
     const double value = estimated(goal, nodes).value_or(least);
     if (value < least) std::tie(least, nearest) = std::tuple(value, nodes);
   }
-  NodesForGoal found{.plan = plan_on(plan_.basis.request, nearest)};
   const double own = goal.of(plan_.basis, plan_.best);
   // The number that is nearest in the closed form may be worse in a full plan than the present one.
+  NodesForGoal found{.plan = plan_within({own, goal.towards, goal.of}, nearest)};
   if (!found.plan || own < goal.of(found.plan->basis, found.plan->best)) {
     found.plan = std::make_shared<const PlanReport>(plan_);
   }

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +36,9 @@ class GoalSearch {
     double (*of)(const PlanBasis& basis, const PlanOption& option) = nullptr;
   };
 
+  // The best training on `nodes` nodes; null: nothing fits, or nothing meets the limit. One that
+  // fails to meet it may be returned, too.
+  std::shared_ptr<const PlanReport> plan_within(const Goal& goal, int nodes) const;
   NodesForGoal nodes_for(const Goal& goal);
   NodesForGoal tried_from(const Goal& goal, const std::vector<int>& numbers, std::ptrdiff_t at);
   NodesForGoal none_for(const Goal& goal, const std::vector<int>& numbers);

@@ -88,14 +88,19 @@ class Planner {
     return {complete_scenario_text(report_.basis, point, guide_of(report_.basis)), report_.basis};
   }
 
-  PlanReport best() {
-    choose();
+  std::optional<PlanReport> best_unless(const TooSlow& too_slow) {
+    choose_nodes_and_layout();
+    PlanOption without_failures = best_.option;
+    without_failures.days *= best_.option.goodput->mean;
+    if (too_slow(report_.basis, without_failures)) return std::nullopt;
+    choose_protection();
     simulate_best(StudyDepth::campaign);
     return std::move(report_);
   }
 
   PlanReport run() {
-    choose();
+    choose_nodes_and_layout();
+    choose_protection();
     try_more_nodes();
     try_more_room();
     try_fp8();
@@ -121,10 +126,14 @@ class Planner {
 
   const PlanRequest& request() const { return report_.basis.request; }
 
-  void choose() {
+  void choose_nodes_and_layout() {
     estimate_all();
     choose_spares();
     choose_layout();
+  }
+
+  // Neither makes the steps faster.
+  void choose_protection() {
     choose_snapshots();
     choose_without_spare();
   }
@@ -583,7 +592,11 @@ PlanReport make_plan(const PlanRequest& request) {
 }
 
 PlanReport best_of_plan(const PlanRequest& request) {
-  return Planner(request).best();
+  return *best_of_plan(request, [](const PlanBasis&, const PlanOption&) { return false; });
+}
+
+std::optional<PlanReport> best_of_plan(const PlanRequest& request, const TooSlow& too_slow) {
+  return Planner(request).best_unless(too_slow);
 }
 
 FirstScenario first_scenario(const PlanRequest& request) {

@@ -5,6 +5,7 @@
 // so the fastest plan is also the cheapest.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -94,6 +95,10 @@ PlanReport make_plan(const PlanRequest& request);
 // Only the choice, its record and its scenario: more_nodes, room, precisions, runner_up, decisive,
 // elsewhere and the goals stay empty.
 PlanReport best_of_plan(const PlanRequest& request);
+// The same, or nothing if its layout is too slow even if nothing fails. That is known before its
+// snapshots are chosen.
+using TooSlow = std::function<bool(const PlanBasis& basis, const PlanOption& without_failures)>;
+std::optional<PlanReport> best_of_plan(const PlanRequest& request, const TooSlow& too_slow);
 
 // A scenario on all nodes with the fastest layout in closed form, and a comment on each of its
 // parts.

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "models/base/error.hpp"
+#include "models/base/find_named.hpp"
 #include "models/base/printable.hpp"
+#include "scenarios/language/library/calibration_heads.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/text/document.hpp"
@@ -25,7 +27,9 @@ std::vector<GpuName> read_gpu_names(const DocumentNode& document) {
     GpuName gpu = {.name = entry.key,
                    .kind = entry.key,
                    .node = find_node(require_text(map, "node")).name,
-                   .calibration = find_calibration(require_text(map, "calibration")).name};
+                   .calibration = find_named(library_calibration_heads(), "calibration",
+                                             require_text(map, "calibration"))
+                                      .name};
     if (map.value_of("of") != nullptr) gpu.kind = require_text(map, "of");
     if (map.value_of("instead") != nullptr) gpu.instead = require_text(map, "instead");
     if (const DocumentNode* nvlink = map.value_of("nvlink")) {

@@ -11,6 +11,7 @@
 #include "models/base/find_named.hpp"
 #include "models/cost/offload/offload.hpp"
 #include "models/workload/training.hpp"
+#include "scenarios/language/library/calibration_heads.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/text/choices.hpp"
@@ -338,7 +339,7 @@ std::vector<SoftwareChoice> read_choices(const DocumentNode& list, const std::st
       choice.any = read_conditions(*any, names);
     }
     if (const DocumentNode* calibration = item.value_of("calibration")) {
-      choice.calibration = find_named(library_calibrations(), "calibration",
+      choice.calibration = find_named(library_calibration_heads(), "calibration",
                                       require_text(item, "calibration"), calibration->where)
                                .name;
     }

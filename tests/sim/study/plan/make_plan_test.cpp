@@ -54,6 +54,20 @@ TEST(MakePlan, TheBestAloneIsThatOfTheWholePlan) {
   EXPECT_TRUE(alone.precisions.empty());
 }
 
+// The days without failures, by which a plan is given up, are a lower bound of its days.
+TEST(MakePlan, IsGivenUpOnlyWhereItIsTooSlowWithoutFailures) {
+  double without_failures = 0;
+  const std::optional<PlanReport> plan =
+      best_of_plan(asked(), [&](const PlanBasis&, const PlanOption& option) {
+        without_failures = option.days;
+        return false;
+      });
+  ASSERT_TRUE(plan.has_value());
+  EXPECT_LE(without_failures, plan->best.days);
+  EXPECT_GT(without_failures, 0.5 * plan->best.days);
+  EXPECT_FALSE(best_of_plan(asked(), [](const auto&, const auto&) { return true; }).has_value());
+}
+
 // The plan keeps bf16, and the report states what fp8 would save.
 TEST(MakePlan, Fp8IsTriedWhereNoPrecisionIsStated) {
   const PlanReport& plan = plan_as_asked();

@@ -1,0 +1,20 @@
+// What the first lines of each calibration of the library say: to find one by its name, or by a
+// GPU, the others need not be read.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scenarios/language/library/library.hpp"
+
+namespace windtunnel {
+
+struct CalibrationHead {
+  std::string name;
+  std::string gpu;   // Calibration::gpu
+  LibraryFile file;  // all of it
+};
+
+const std::vector<CalibrationHead>& library_calibration_heads();
+
+}  // namespace windtunnel
