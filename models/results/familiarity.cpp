@@ -73,6 +73,10 @@ std::vector<std::string> unfamiliar(const RunTraits& traits,
       lacks.push_back(fmt::format("no {} was measured on {}", what, traits.gpu));
     }
   };
+  if (traits.software != "any") {
+    look(fmt::format("run of {}", traits.software),
+         [&](const RunTraits& other) { return other.software == traits.software; });
+  }
   look(fmt::format("product of {} bits", traits.bits),
        [&](const RunTraits& other) { return other.bits == traits.bits; });
   look(traits.experts ? "model with experts" : "dense model",

@@ -92,7 +92,7 @@ LayoutReach layout_reach(std::span<const MeasuredRuns> measured, bool experts);
 struct LikenessLaw {
   double unlike = 0.1;   // for each trait that differs
   double few_runs = 20;  // the n runs of a publisher together count n / (n + few_runs)
-  double beyond = 1.3;   // factor on the error of a run
+  double beyond = 1.35;  // factor on the error of a run
   double least = 0.02;   // log; the same job measured at two sites differs by at least this
 };
 

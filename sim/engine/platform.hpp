@@ -20,8 +20,9 @@ namespace windtunnel {
 
 class RouteZone;
 
-// Both ends of a transfer; they must outlive it. It runs from start() on, or from wait() without a
-// start(), which takes a context switch less.
+// The sending and the receiving end of a transfer. This object must be kept until the transfer has
+// ended. start() begins the transfer. wait() returns when it has ended, and begins it first if
+// start() was not called, which saves a context switch.
 struct LinkTransfer {
   simgrid::s4u::CommPtr out;
   simgrid::s4u::CommPtr in;

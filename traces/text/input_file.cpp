@@ -31,7 +31,8 @@ std::string like_file(const std::string& path) {
   for (fs::directory_iterator entry(folder, none), end; !none && entry != end;
        entry.increment(none)) {
     const std::string name = entry->path().filename().string();
-    if (name.front() == wanted.filename().string().front()) names.push_back(name);
+    const bool other = name != wanted.filename();  // a link to a missing file has its own name
+    if (other && name.front() == wanted.filename().string().front()) names.push_back(name);
   }
   std::ranges::sort(names);
   const std::string nearest = nearest_name(wanted.filename().string(), names);

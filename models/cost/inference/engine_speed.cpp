@@ -34,7 +34,7 @@ Job engine_job(const Job& learner, const EngineSpec& engine) {
   Job job;
   job.model = learner.model;
   job.model.dropout = false;
-  job.precision = engine.precision.value_or(engine_precision(learner));
+  job.precision = engine_precision(learner, engine);
   job.calibration = learner.calibration;
   job.communication.collectives = learner.communication.collectives;
   job.software.cuda_graphs = engine.cuda_graphs;
@@ -152,6 +152,10 @@ double state_bytes_per_sequence(const TransformerSpec& model, int tp, double ele
 
 Precision engine_precision(const Job& job) {
   return is_scaled(job.precision) ? Precision::bf16 : job.precision;
+}
+
+Precision engine_precision(const Job& learner, const EngineSpec& engine) {
+  return engine.precision.value_or(engine_precision(learner));
 }
 
 double engine_weight_bytes(const Job& job) {

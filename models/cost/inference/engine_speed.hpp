@@ -53,14 +53,17 @@ double cache_bytes_per_token(const TransformerSpec& model, int tp, double elemen
 // Returns the bytes of a sequence that do not depend on its length: the fp32 states of Mamba layers
 // (mamba_ssm_dtype of Nemotron-H's config.json) and the tokens that their convolutions still need.
 double state_bytes_per_sequence(const TransformerSpec& model, int tp, double element_bytes);
-// Engines that state no precision have the learner's, but none of its scaled formats.
+// Returns the precision of engines that state none: the learner's, or bf16 if that is scaled.
 Precision engine_precision(const Job& job);
-// Returns the bytes of the whole model in the engines' precision.
+// Returns the precision that the engine states, or the default above.
+Precision engine_precision(const Job& learner, const EngineSpec& engine);
+// Returns the bytes of the whole model in the precision of engines that state none.
 double engine_weight_bytes(const Job& job);
 // Whether adapters are added to the weights before an engine gets them.
 bool merges_adapters(const Job& job);
 // Bytes of the weights that a learner's step changes and that are sent to engines: the whole model,
-// the trained parts, or only adapters.
+// the trained parts, or only adapters. They are in the precision of engines that state none, since
+// an engine converts what it gets.
 double changed_weight_bytes(const Job& job);
 
 // `other_bytes`: memory of a GPU that the learner keeps occupied. Throws Error about the engine's

@@ -188,13 +188,15 @@ void check_engines(const Job& learner, const RolloutSpec& rollout) {
 }
 
 // Finds the pools of engines that share the learner's nodes.
-void find_pools(const Job& learner, int tp, RolloutMachine& machine) {
+void find_pools(const Job& learner, const EngineSpec& spec, RolloutMachine& machine) {
   const Cluster& cluster = learner.cluster;
+  const Precision precision = engine_precision(learner, spec);
+  const int tp = spec.tp;
   // Reading weights limits a decoding step, so the slowest memory decides, and among equals the
   // slowest products.
   const auto pace = [&](int pool) {
     const GpuSpec& gpu = cluster.pools[pool].node.gpu;
-    return std::pair(gpu.memory_Bps.value, peak_flops(gpu, engine_precision(learner)));
+    return std::pair(gpu.memory_Bps.value, peak_flops(gpu, precision));
   };
   for (int engine = 0; engine < machine.engines && !cluster.pools.empty(); ++engine) {
     int slowest = cluster.pool_of_node(engine * tp / cluster.node.gpus);
@@ -307,8 +309,15 @@ WeightTransfer by_flows(const Job& learner, const RolloutSpec& rollout,
   return transfer;
 }
 
-// Only matrices of MLPs and experts go as `whole` has it for the model, and the other tensors are
-// packed behind them. A layer's experts count as one tensor
+// Number of tensors that the rule stands for in checkpoints.
+double tensors_of(const TensorRule& rule, const TransformerSpec& model) {
+  // The rule covers all vectors of a Mamba layer, including its norm.
+  const bool vectors = rule.tensor == "mamba.heads";
+  return rule.count * (vectors ? model.mamba.form().head_vectors + 1 : 1);
+}
+
+// `whole` is the transfer of all weights by flows; only matrices of MLPs and experts use it. All
+// other tensors are gathered afterwards, in buffers. A layer's experts count as one tensor
 // (github.com/NVIDIA-NeMo/RL, 7ea279ab, docs/design-docs/nccl-reshard-refit.md).
 WeightTransfer with_rest(const WeightTransfer& whole, const Job& learner,
                          const RolloutSpec& rollout, const RolloutMachine& machine) {
@@ -323,7 +332,7 @@ WeightTransfer with_rest(const WeightTransfer& whole, const Job& learner,
       direct += rule.parameters();
       direct_tensors += rule.count / (experts ? model.moe.experts : 1);
     } else {
-      rest_tensors += rule.count;
+      rest_tensors += tensors_of(rule, model);
     }
   }
   const double share = direct / all;
@@ -345,11 +354,7 @@ WeightTransfer with_rest(const WeightTransfer& whole, const Job& learner,
 
 double weight_tensors(const TransformerSpec& model) {
   double tensors = 0;
-  for (const TensorRule& rule : tensor_rules(model)) {
-    // The rule covers all vectors of a Mamba layer, including its norm.
-    const bool vectors = rule.tensor == "mamba.heads";
-    tensors += rule.count * (vectors ? model.mamba.form().head_vectors + 1 : 1);
-  }
+  for (const TensorRule& rule : tensor_rules(model)) tensors += tensors_of(rule, model);
   return tensors;
 }
 
@@ -360,7 +365,7 @@ RolloutMachine rollout_machine(const Job& learner, const RolloutSpec& rollout) {
   Cluster& both = machine.cluster;
   if (rollout.colocated) {
     machine.engines = both.gpus() / rollout.engine.tp;
-    find_pools(learner, rollout.engine.tp, machine);
+    find_pools(learner, rollout.engine, machine);
     return machine;
   }
   if (!both.pools.empty()) {

@@ -50,12 +50,11 @@ Rows loop_rows() {
           "colocated: weights and optimizer state are kept on the host while engines generate"),
       name_row(
           "rollout.weights", sets<&RolloutSpec::weights>, example("direct"),
-          "path of new weights: to the first node of engines and on from node to node (broadcast), "
-          "from the job's replicas to every engine (direct), each tensor whole to every GPU of the "
-          "job and from there to an engine, even if colocated (gather), the same in buffers, one "
-          "of "
-          "which is sent while the next is gathered (packed), or matrices of MLPs and experts from "
-          "shard to shard and everything else packed (reshard)"),
+          "path of new weights; broadcast: to the first node of engines, then from node to node; "
+          "direct: from the job's replicas to every engine; gather: each tensor whole to every GPU "
+          "of the job, then to an engine; packed: as gather, but one buffer is sent while the next "
+          "is gathered; reshard: matrices of MLPs and experts from shard to shard, everything else "
+          "packed; colocated engines take only gather or packed, which are equal for them"),
       whole_row("rollout.iterations", sets<&RolloutSpec::iterations>, range(1, 10000),
                 "iterations of the loop that are simulated"),
       whole_row("rollout.seed", sets<&RolloutSpec::seed>, range(0, 1e8),
@@ -110,7 +109,7 @@ Rows engine_rows() {
                    "time of the host between two steps of decoding"),
       name_row("rollout.engine.precision", sets<&EngineSpec::precision>,
                names(names_of<Precision>()), optional, example("fp8"),
-               "number format of its matrix multiplications and of the weights that it holds; "
+               "number format of the engine's matrix multiplications and of its weights; "
                "default: the job's precision, bf16 if that is a scaled format"),
       flag_row("rollout.engine.cuda_graphs", sets<&EngineSpec::cuda_graphs>, example("false"),
                "false: the host starts each kernel of a decoding step (enforce_eager of vLLM)"),

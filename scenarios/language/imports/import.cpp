@@ -435,9 +435,17 @@ class ScenarioImport : private ImportedKeys {
     if (const auto tokens = count(".tokens"); !global && tokens && count("batch.sequence")) {
       global = *tokens / *count("batch.sequence");
     }
+    std::string micro_by;  // empty: as `by`
     if (const auto tokens = count(".micro_tokens"); !micro && tokens && count("batch.sequence")) {
-      by = ".micro_tokens";
+      micro_by = ".micro_tokens";
       micro = *tokens / *count("batch.sequence");
+      if (*micro != std::floor(*micro)) {
+        throw Error(place(micro_by),
+                    fmt::format("{}: {:.0f} tokens are no whole number of sequences "
+                                "of {:.0f}",
+                                keys_.at(micro_by).from.name, *tokens, *count("batch.sequence")));
+      }
+      if (!global) by = micro_by;
     }
     // The batch per device may be a fraction: at 0.5, two devices share a sequence.
     if (const auto each = number(".device_batch"); each && *each > 0) {
@@ -471,7 +479,9 @@ class ScenarioImport : private ImportedKeys {
     }
     if (!micro && std::fmod(*global, dp_ * steps) == 0) micro = *global / (dp_ * steps);
     if (!keys_.contains("batch.global")) set("batch.global", *global, by);
-    if (micro && !keys_.contains("batch.micro")) set("batch.micro", *micro, by);
+    if (micro && !keys_.contains("batch.micro")) {
+      set("batch.micro", *micro, micro_by.empty() ? by : micro_by);
+    }
   }
 
   // --- The text ---

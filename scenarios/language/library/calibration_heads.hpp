@@ -1,5 +1,5 @@
-// What the first lines of each calibration of the library say: to find one by its name, or by a
-// GPU, the others need not be read.
+// The first lines of each calibration of the library hold its name and its GPU. To find one, the
+// others need not be read whole.
 #pragma once
 
 #include <string>

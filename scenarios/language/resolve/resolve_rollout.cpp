@@ -1,7 +1,9 @@
 // Engines that generate samples for reinforcement learning, from checked values.
 #include <cmath>
 
+#include "models/cost/inference/engine_speed.hpp"
 #include "models/cost/inference/weight_transfer.hpp"
+#include "models/cost/op/op_cost.hpp"
 #include "models/workload/layer_table.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 
@@ -55,19 +57,38 @@ void check_mode(const Values& values, const Job& job, const RolloutSpec& rollout
     if (values.stated(key) && !asynchronous) values.fail(key, "applies to mode: asynchronous");
   }
   if (values.stated("rollout.pool")) {
-    if (job.cluster.pools.empty())
+    if (job.cluster.pools.empty()) {
       values.fail("rollout.pool", "needs cluster.pools, and there are none");
-    if (rollout.colocated)
+    }
+    if (rollout.colocated) {
       values.fail("rollout.pool",
                   "has no effect, because colocated engines run on the job's nodes");
+    }
   }
   for (const char* key : {"rollout.offload", "rollout.weights"}) {
     const bool of_colocated = std::string_view(key) == "rollout.offload";
     if (!values.stated(key) || of_colocated == rollout.colocated) continue;
     if (!of_colocated && gathers_tensors(rollout.weights)) continue;
     values.fail(key, of_colocated ? "applies to colocated engines"
-                                  : "has no effect, because colocated engines already have the "
-                                    "weights on their GPUs; only weights: gather moves them");
+                                  : "has no effect, because GPUs of colocated engines get only "
+                                    "what they lack; leave it out, or take gather or packed "
+                                    "(which are then equal) to send every tensor whole");
+  }
+}
+
+// Every GPU on which engines run must support their precision.
+void check_engine_precision(const Values& values, const Job& job, const RolloutSpec& rollout) {
+  const Cluster& cluster = job.cluster;
+  const Precision precision = engine_precision(job, rollout.engine);
+  const auto check = [&](const NodeSpec& node) {
+    values.about("rollout.engine.precision", [&] { return peak_flops(node.gpu, precision); });
+  };
+  if (rollout.colocated || cluster.pools.empty()) {
+    for (int node = 0; node < cluster.nodes; ++node) check(cluster.spec_of(node));
+    return;
+  }
+  for (const Pool& pool : cluster.pools) {
+    if (pool.name == rollout.pool) check(pool.node);
   }
 }
 
@@ -79,6 +100,7 @@ std::shared_ptr<const RolloutSpec> resolve_rollout(const Values& values, const J
   values.fill("rollout", rollout);
   values.fill("rollout.engine", rollout.engine);
   check_mode(values, job, rollout);
+  check_engine_precision(values, job, rollout);
   const double samples = static_cast<double>(rollout.prompts) * rollout.samples;
   if (samples > 1e6) {
     values.fail("rollout.prompts",

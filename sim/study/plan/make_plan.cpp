@@ -91,7 +91,7 @@ class Planner {
   std::optional<PlanReport> best_unless(const TooSlow& too_slow) {
     choose_nodes_and_layout();
     PlanOption without_failures = best_.option;
-    without_failures.days *= best_.option.goodput->mean;
+    without_failures.days = request().tokens / best_.option.tokens_per_s / kDay_s;
     if (too_slow(report_.basis, without_failures)) return std::nullopt;
     choose_protection();
     simulate_best(StudyDepth::campaign);
@@ -589,10 +589,6 @@ class Planner {
 
 PlanReport make_plan(const PlanRequest& request) {
   return Planner(request).run();
-}
-
-PlanReport best_of_plan(const PlanRequest& request) {
-  return *best_of_plan(request, [](const PlanBasis&, const PlanOption&) { return false; });
 }
 
 std::optional<PlanReport> best_of_plan(const PlanRequest& request, const TooSlow& too_slow) {

@@ -92,12 +92,10 @@ struct PlanReport {
 
 // Throws Error if the request is invalid, and (exit code 1) if no layout fits.
 PlanReport make_plan(const PlanRequest& request);
-// Only the choice, its record and its scenario: more_nodes, room, precisions, runner_up, decisive,
-// elsewhere and the goals stay empty.
-PlanReport best_of_plan(const PlanRequest& request);
-// The same, or nothing if its layout is too slow even if nothing fails. That is known before its
-// snapshots are chosen.
 using TooSlow = std::function<bool(const PlanBasis& basis, const PlanOption& without_failures)>;
+// Returns only the choice, its record and its scenario: more_nodes, room, precisions, runner_up,
+// decisive, elsewhere and the goals stay empty. Returns nothing if the layout is `too_slow` even
+// without failures, which is known before snapshots are chosen.
 std::optional<PlanReport> best_of_plan(const PlanRequest& request, const TooSlow& too_slow);
 
 // A scenario on all nodes with the fastest layout in closed form, and a comment on each of its

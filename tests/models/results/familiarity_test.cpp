@@ -200,6 +200,8 @@ TEST(Familiarity, SaysWhatWasNotMeasuredOnTheGpu) {
   using Texts = std::vector<std::string>;
   EXPECT_EQ(familiarity({.gpu = "z", .software = "megatron"}, kMeasured).unfamiliar,
             Texts{"no run on z was measured"});
+  EXPECT_EQ(familiarity({.gpu = "x", .software = "maxtext"}, kMeasured).unfamiliar,
+            Texts{"no run of maxtext was measured on x"});
   EXPECT_EQ(familiarity({.gpu = "x", .software = "megatron", .bits = 8}, kMeasured).unfamiliar,
             Texts{"no product of 8 bits was measured on x"});
   EXPECT_EQ(

@@ -32,7 +32,7 @@ Recipe quantised(const CompressorRequest& request) {
   return recipe;
 }
 
-// A compressor with one kernel before and one after, and one all-reduce of `share` of the buffer.
+// A compressor with one kernel, and then one all-reduce of `share` of the buffer.
 Compressor sparse(double share) {
   const auto recipe = [share](const CompressorRequest& request) {
     Recipe made;

@@ -14,6 +14,10 @@ namespace {
 struct LoopRow {
   std::string id, source, algorithm, model, policy, gpu_type, precision, engine, note;
   std::size_t table_row = 0;
+  // These are read from the policy: the number in "8-step Off" (0: none), and both layouts of a
+  // transfer alone such as "EP8 PP2 to TP8 DP2" (empty: it is a loop).
+  int steps_off = 0;
+  std::string learner_layout, engine_layout;
   // 0: not stated
   int gpus = 0, engine_gpus = 0, learner_gpus = 0, samples = 0, batch = 0, longest = 0;
   double step_s = 0, generation_s = 0, old_s = 0, reference_s = 0, training_s = 0, transfer_s = 0;
@@ -21,11 +25,21 @@ struct LoopRow {
   std::optional<double> tokens;  // mean per sample, with its prompt
 };
 
+void read_policy(LoopRow& row, RowReader& reader) {
+  constexpr std::string_view kBetween = " to ";
+  row.policy = reader.text("policy");
+  row.steps_off = std::atoi(row.policy.c_str());
+  const std::size_t at = row.policy.find(kBetween);
+  if (at == std::string::npos) return;
+  row.learner_layout = row.policy.substr(0, at);
+  row.engine_layout = row.policy.substr(at + kBetween.size());
+}
+
 constexpr auto kLoopColumns = std::to_array<RowField<LoopRow>>({
     {"source", &LoopRow::source, Needs::cell},
     {"algorithm", &LoopRow::algorithm},
     {"model", &LoopRow::model, Needs::cell},
-    {"policy", &LoopRow::policy, Needs::cell},
+    {"policy", read_policy, Needs::cell},
     {"gpus", &LoopRow::gpus, Needs::column, "", 1e6},
     {"gpu_type", &LoopRow::gpu_type, Needs::cell},
     {"gpus_rollout", &LoopRow::engine_gpus, {}, "", 1e6},
@@ -157,7 +171,7 @@ LoopRecipe recipe_of_verl(const LoopRow& row, bool apart) {
 LoopRecipe recipe_of_nemo(const LoopRow& row, bool apart) {
   LoopRecipe recipe;
   const bool keeps = contains_text(row.model, "Qwen3-30B") || contains_text(row.model, "Qwen3-32B");
-  if (keeps && row.longest < 40'000) recipe.recompute = "none";
+  if (keeps) recipe.recompute = "none";
   recipe.memory = apart ? 0.8 : 0.6;
   recipe.host_step_ms = 1e3 * log_prob_step_s().value;
   if (contains_text(row.algorithm, "DAPO")) {  // use_dynamic_sampling drops two thirds
@@ -165,9 +179,8 @@ LoopRecipe recipe_of_nemo(const LoopRow& row, bool apart) {
     recipe.written = 3;
   }
   if (row.precision != "bf16") recipe.precision = row.precision.c_str();
-  if (apart) recipe.weights = contains_text(row.policy, " to ") ? "reshard" : "packed";
-  recipe.asynchrony = fmt::format("staleness: {}, keep_cache: true, ",
-                                  std::max(1, std::atoi(row.policy.c_str())));  // "8-step Off"
+  if (apart) recipe.weights = row.engine_layout.empty() ? "packed" : "reshard";
+  recipe.asynchrony = fmt::format("staleness: {}, keep_cache: true, ", std::max(1, row.steps_off));
   return recipe;
 }
 
@@ -190,10 +203,11 @@ const char* mode_of(const LoopRow& row, bool apart) {
   return drains ? "one-step-off" : "asynchronous";
 }
 
-// A host has eight GPUs at most; of a rack that is one node, learner and engines have whole parts.
+// Learner and engines have separate hosts, which have at most eight GPUs and at most those of the
+// learner. A larger node is a rack, and both get equally large parts of it.
 int node_gpus_of(const NodeSpec& node, int learners, int engines) {
   constexpr int kHost = 8;
-  if (node.gpus <= kHost) return std::min(learners, kHost);
+  if (node.gpus <= kHost) return std::min(learners, node.gpus);
   int gpus = std::min({learners, engines, node.gpus});
   while (learners % gpus != 0 || engines % gpus != 0) --gpus;
   return gpus;
@@ -285,17 +299,15 @@ int gpus_in(const std::string& layout) {
          std::max(size_in(layout, "TP"), size_in(layout, "EP"));
 }
 
-// A transfer alone, between stated layouts such as "EP8 PP2 to TP8 DP2".
+// A transfer alone, between stated layouts.
 std::vector<PredictedRow> predict_transfer(LoopRow row) {
-  const std::size_t to = row.policy.find(" to ");
   if (row.precision != "bf16") throw Error("how weights with scales are converted is not modelled");
-  const std::string learner = row.policy.substr(0, to), engine = row.policy.substr(to);
-  row.learner_gpus = row.samples = row.batch = gpus_in(learner);
-  row.engine_gpus = gpus_in(engine);
-  row.tp = size_in(learner, "TP");
-  row.pp = size_in(learner, "PP");
-  row.ep = size_in(learner, "EP");
-  row.gen_tp = size_in(engine, "TP");
+  row.learner_gpus = row.samples = row.batch = gpus_in(row.learner_layout);
+  row.engine_gpus = gpus_in(row.engine_layout);
+  row.tp = size_in(row.learner_layout, "TP");
+  row.pp = size_in(row.learner_layout, "PP");
+  row.ep = size_in(row.learner_layout, "EP");
+  row.gen_tp = size_in(row.engine_layout, "TP");
   row.longest = 4096;  // neither lengths nor batch matter to a transfer
   const WeightTransfer transfer = loop_of(row, row.longest / 2.0, 0).transfer;
   PredictedRow figure = figure_of(row, row.source, "transfer_s", row.transfer_s, transfer.seconds,
@@ -307,7 +319,7 @@ std::vector<PredictedRow> predict_transfer(LoopRow row) {
 }
 
 std::vector<PredictedRow> predict_loop(const LoopRow& row) {
-  if (row.step_s == 0 && row.transfer_s > 0 && contains_text(row.policy, " to ")) {
+  if (row.step_s == 0 && row.transfer_s > 0 && !row.engine_layout.empty()) {
     return predict_transfer(row);
   }
   check_is_stated(row);
@@ -323,8 +335,8 @@ std::vector<PredictedRow> predict_loop(const LoopRow& row) {
         "length of samples derived from train_s, so that only the step without its update is "
         "predicted");
   }
-  if (unknown) assumed.emplace_back("samples of 1,000 to 5,000 tokens");
   const double most = std::min(kLong, 0.9 * row.longest), least = std::min(kShort, most / 2);
+  if (unknown) assumed.push_back(fmt::format("samples of {:.0f} to {:.0f} tokens", least, most));
   const double tokens = row.tokens ? *row.tokens
                         : told     ? tokens_told(row)
                                    : std::sqrt(least * most);

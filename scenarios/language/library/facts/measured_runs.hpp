@@ -23,8 +23,8 @@ std::vector<MeasuredRuns> read_measured_runs(const DocumentNode& document);
 const std::string& software_root(const Framework* software);
 
 // The error of the predicted step of a job: that of measured runs if the calibration is the default
-// of a kind of GPU, else that of its calibration. An error that a calibration assumes, as of GPUs
-// of which little was measured, counts where it is larger. `without` excludes runs of one
+// of a kind of GPU, else that of its calibration. If the calibration assumes a larger error than
+// the measured runs have, as for GPUs with few measured runs, that error counts. `without` excludes runs of one
 // publisher's families: a family is judged by the interval that a user would get, whose job belongs
 // to no family.
 struct StepError {

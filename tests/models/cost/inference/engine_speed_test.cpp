@@ -139,6 +139,21 @@ TEST(EngineSpeed, ExpertsThatNobodyVisitsAreNotRead) {
   EXPECT_GT(speed.base_s[256] - speed.base_s[1], 55 * expert_s);
 }
 
+// The host starts as many kernels for 64 small experts as for 16. With a kernel for each expert it
+// would start at least 48 more in each of 32 layers.
+TEST(EngineSpeed, ExpertsOfALayerAreOneKernel) {
+  constexpr double kKernel_s = 1e-3;
+  const auto step_s = [](int experts) {
+    TransformerSpec model = grouped_model();
+    model.moe = {.experts = experts, .per_token = 2, .ffn_hidden = 64};
+    Job job = learner_of(model);
+    job.calibration.host_launch_s = parameter(10 * kKernel_s);
+    job.calibration.host_kernel_s = parameter(kKernel_s);
+    return engine_speed(job, {.tp = 1, .cuda_graphs = false}, 4096).base_s[256];
+  };
+  EXPECT_LT(step_s(64) - step_s(16), 0.02 * 48 * 32 * kKernel_s);
+}
+
 TEST(EngineSpeed, WithoutRoomItSaysWhat) {
   const Job learner = learner_of(grouped_model());
   const std::string fault =

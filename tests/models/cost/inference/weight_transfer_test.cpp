@@ -184,7 +184,8 @@ TEST(WeightTransfer, EnginesFillNodesAndTheFabricHasRoom) {
 }
 
 // An engine on nodes of two pools is as slow as the pool that reads weights slowest. If they read
-// equally fast, the slower one in 16-bit products decides, whatever the learner's precision.
+// equally fast, the slower one in products of the engine's precision decides. Without one these are
+// 16-bit products, whatever the learner's precision.
 TEST(WeightTransfer, TheSlowestPoolOfAnEngineIsTheOneThatReadsWeightsSlowest) {
   Job job = learner_of(8, 1, 2);
   RolloutSpec rollout;
@@ -209,6 +210,9 @@ TEST(WeightTransfer, TheSlowestPoolOfAnEngineIsTheOneThatReadsWeightsSlowest) {
   job.precision = Precision::fp8;
   job.cluster.node.gpu.fp8_flops = parameter(2e15);
   EXPECT_EQ(slowest(1, 2, 0.5), std::vector{0});
+  rollout.engine.precision = Precision::fp8;
+  EXPECT_EQ(slowest(1, 2, 0.5), std::vector{1});
+  EXPECT_EQ(slowest(1, 0.5, 2), std::vector{0});
 }
 
 // The base is not sent: engines get only the adapters, each its slice, from the stages that hold
@@ -270,6 +274,24 @@ TEST(WeightTransfer, ReshardingGathersWhatIsNoMlp) {
   const double tensor_s = job.calibration.gathered_tensor_s.value;
   EXPECT_LT(by(WeightPath::reshard).seconds,
             by(WeightPath::packed).seconds - 60 * job.model.layers * tensor_s);
+}
+
+// Without experts both paths send equally many tensors; vectors of Mamba layers are among them.
+TEST(WeightTransfer, HybridsHaveAsManyTensorsByBothPaths) {
+  Job job = learner_of(8, 1, 2);
+  job.model.mamba = {.state = 128, .head_width = 64, .groups = 8, .heads = 128};
+  job.model.pattern = "MMM*";
+  RolloutSpec rollout;
+  rollout.nodes = 2;
+  rollout.engine.tp = 8;
+  const auto other_s = [&](WeightPath path) {
+    rollout.weights = path;
+    const WeightTransfer transfer = weight_transfer(job, rollout, rollout_machine(job, rollout));
+    return transfer.seconds - transfer.transfer_s;
+  };
+  const Calibration& c = job.calibration;
+  const double flows_s = c.collective_launch_s.value + c.nic_latency_s.value;
+  EXPECT_NEAR(other_s(WeightPath::reshard), other_s(WeightPath::packed) + flows_s, 1e-9);
 }
 
 // A tensor is gathered over NVLink if the ranks that share it are on one node.

@@ -196,7 +196,7 @@ TEST(BadValues, EveryKeyOfTheTableIsCovered) {
     // megatron_arguments_test.cpp tests this, because its layers have one half, so nothing hides in
     // another.
     if (field.path == "model.hybrid_override_pattern") continue;
-    // resolve_rollout_test.cpp tests engines, which exclude islands and frames.
+    // resolve_rollout_test.cpp tests engines, which exclude frames.
     if (field.path.starts_with("rollout")) continue;
     // resolve_cluster_test.cpp tests this, because its laws contradict each other.
     if (field.path.starts_with("cluster.jitter")) continue;

@@ -39,10 +39,14 @@ TEST(ResolveRollout, DefaultsAndValues) {
   EXPECT_EQ(usual.batch(), 32);
   EXPECT_EQ(usual.output.longest, 4096 - 200);  // the rest of the learner's sequence
   EXPECT_EQ(usual.engine.most_sequences, 256);
+  EXPECT_FALSE(usual.engine.precision.has_value());
+  EXPECT_TRUE(usual.engine.cuda_graphs);
+  EXPECT_EQ(usual.weights, WeightPath::broadcast);
   const RolloutSpec stated =
       rollout_of(fmt::format("nodes: 2, mode: asynchronous, staleness: 3, keep_cache: true, "
                              "weights: direct, engine: {{tp: "
-                             "4, memory: 0.8, sequences: 64}}, {}",
+                             "4, memory: 0.8, sequences: 64, precision: fp8, cuda_graphs: "
+                             "false}}, {}",
                              kUsual));
   EXPECT_EQ(stated.mode, RolloutMode::asynchronous);
   EXPECT_EQ(stated.staleness, 3);
@@ -50,6 +54,14 @@ TEST(ResolveRollout, DefaultsAndValues) {
   EXPECT_EQ(stated.weights, WeightPath::direct);
   EXPECT_EQ(stated.engine.tp, 4);
   EXPECT_EQ(stated.engine.memory_share, 0.8);
+  EXPECT_EQ(stated.engine.precision, Precision::fp8);
+  EXPECT_FALSE(stated.engine.cuda_graphs);
+  const auto weights = [](const char* machine, const char* path) {
+    return rollout_of(fmt::format("{}, weights: {}, {}", machine, path, kUsual)).weights;
+  };
+  EXPECT_EQ(weights("nodes: 2", "packed"), WeightPath::packed);
+  EXPECT_EQ(weights("nodes: 2", "reshard"), WeightPath::reshard);
+  EXPECT_EQ(weights("colocated: true", "packed"), WeightPath::packed);
   EXPECT_EQ(parse_case("name: a\nmodel: llama3-8b\ncluster: {nodes: 2, node: dgx-h100}\nlayout: "
                        "{tp: 8}\nbatch: {global: 8}\n",
                        "a.yaml")
@@ -91,7 +103,7 @@ TEST(ResolveRollout, MistakesHaveTheirPlaceAndTheirRemedy) {
   EXPECT_THAT(rollout_fault(with("nodes: 2, offload: true")),
               HasSubstr("applies to colocated engines"));
   EXPECT_THAT(rollout_fault(with("colocated: true, weights: direct")),
-              HasSubstr("rollout.weights"));
+              HasSubstr("rollout.weights: has no effect"));
   EXPECT_THAT(rollout_fault(with("nodes: 2, engine: {tp: 3}")), HasSubstr("a.yaml:6:"));
   EXPECT_THAT(rollout_fault("nodes: 2, prompts: 8, prompt_length: 4096, output: {median: 500}"),
               HasSubstr("leaves no tokens for an output after the 4096 of a prompt"));
@@ -119,6 +131,26 @@ TEST(ResolveRollout, MistakesHaveTheirPlaceAndTheirRemedy) {
       rollout_fault("nodes: 2, prompts: 8, prompt_length: 200, output: {buckets: [{shortest: 5, "
                     "longest: 9, share: 0.5}]}"),
       HasSubstr("add up to 0.5, not 1"));
+}
+
+TEST(ResolveRollout, GpusOfEnginesSupportTheirPrecision) {
+  const auto fault = [](const char* cluster, const char* engines) {
+    const std::string text = fmt::format(
+        "name: a\nmodel: llama3-8b\ncluster: {{{}}}\nlayout: {{tp: 8}}\nbatch: {{global: 32}}\n"
+        "rollout: {{engine: {{precision: fp8}}, {}, {}}}\n",
+        cluster, engines, kUsual);
+    return error_of([&] { parse_case(text, "a.yaml"); });
+  };
+  const std::string refused =
+      "a.yaml:6:31: rollout.engine.precision: gpu 'a100-80' does not support precision fp8";
+  EXPECT_EQ(fault("nodes: 4, node: dgx-a100", "nodes: 2"), refused);
+  EXPECT_EQ(fault("nodes: 4, node: dgx-a100", "colocated: true"), refused);
+  EXPECT_EQ(fault("nodes: 4, node: dgx-h100", "nodes: 2"), "no error");
+  const char* pools =
+      "pools: [{name: new, nodes: 2, node: dgx-h100}, {name: old, nodes: 2, node: dgx-a100}]";
+  EXPECT_EQ(fault(pools, "nodes: 2, pool: old"), refused);
+  EXPECT_EQ(fault(pools, "colocated: true"), refused);
+  EXPECT_EQ(fault(pools, "nodes: 2, pool: new"), "no error");
 }
 
 TEST(ResolveRollout, WhatEnginesAreNotModelledFor) {

@@ -46,7 +46,7 @@ TEST(MakePlan, AFullGpuHasARoomierPlanBesideIt) {
 
 TEST(MakePlan, TheBestAloneIsThatOfTheWholePlan) {
   const PlanReport& plan = plan_as_asked();
-  const PlanReport alone = best_of_plan(asked());
+  const PlanReport alone = *best_of_plan(asked(), [](const auto&, const auto&) { return false; });
   EXPECT_EQ(alone.scenario, plan.scenario);
   EXPECT_EQ(alone.best.days, plan.best.days);
   EXPECT_EQ(alone.best.goodput->mean, plan.best.goodput->mean);

@@ -310,7 +310,26 @@ TEST(RolloutRows, LengthsThatAreNotStatedAreOneToFiveThousand) {
   EXPECT_EQ(report.rows[0].high, report.rows[2].predicted);
   EXPECT_GT(report.rows[0].predicted, report.rows[0].low);
   EXPECT_LT(report.rows[0].predicted, report.rows[0].high);
-  EXPECT_EQ(report.families.at(0).assumed.at("samples of 1,000 to 5,000 tokens"), 1);
+  EXPECT_EQ(report.families.at(0).assumed.at("samples of 1000 to 5000 tokens"), 1);
+}
+
+// 0.9 of the longest sample is 1,843 tokens, and half of that 922.
+TEST(RolloutRows, AssumedLengthsEndBeforeTheLongestSample) {
+  const std::string row =
+      "s,LLAMA3.1_8B,On policy,8,H100,,,bf16,2048,,64,64,1,1,1,Megatron,60,,,,,,1,1\n";
+  const ValidationReport report = judged_loops(row);
+  ASSERT_EQ(report.rows.size(), 1u) << report.skipped.at(0).reason;
+  EXPECT_EQ(report.families.at(0).assumed.count("samples of 922 to 1843 tokens"), 1u);
+}
+
+// A host of this node has four GPUs, so that twelve GPUs are three hosts and six are none.
+TEST(RolloutRows, HostsMayHaveFewerThanEightGpus) {
+  const std::string rest = "2000,96,96,1,1,1,Megatron,60,,,,,,1,1";
+  const ValidationReport report =
+      judged_loops(loop_row("On policy,12,GH200,,", rest) + loop_row("On policy,6,GH200,,", rest));
+  EXPECT_EQ(report.rows.size(), 1u);
+  ASSERT_EQ(report.skipped.size(), 1u);
+  EXPECT_EQ(report.skipped[0].reason, "the GPUs do not divide among the nodes");
 }
 
 // The measured update gives the length of samples; the step and its other parts are judged.

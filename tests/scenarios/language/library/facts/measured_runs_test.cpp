@@ -86,7 +86,7 @@ LeftOut judged_by(const LikenessLaw& law,
 // docs/physics/cost.md, "How sure", states these figures.
 TEST(MeasuredRuns, IntervalsHoldNineTenthsOfPublishersThatAreLeftOut) {
   const LeftOut law = judged_by({});
-  EXPECT_NEAR(law.covered, 0.9, 0.025);
+  EXPECT_GE(law.covered, 0.9);
   // One interval for all jobs, with the same coverage, has a worse score.
   LeftOut one;
   for (double half = 0.1; one.covered < law.covered; half += 0.005) {
