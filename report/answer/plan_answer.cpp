@@ -254,7 +254,7 @@ SummarySection what_to_start(const PlanReport& plan) {
   std::string roomier;
   if (!plan.room.empty()) {
     const PlanOption& other = plan.room.back();
-    roomier = fmt::format("; a plan with {} takes {} more", format_memory(other.memory_bytes),
+    roomier = fmt::format("; a {} plan takes {} more", format_memory(other.memory_bytes),
                           value_text(Unit::days, other.days - best.days));
   }
   SummarySection section{"What to start", {}, {}};

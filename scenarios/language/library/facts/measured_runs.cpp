@@ -17,14 +17,12 @@ namespace windtunnel {
 namespace {
 
 constexpr const char* kHead =
-    "# Measured training runs, grouped by family and by the traits that tell how alike two runs are\n"
-    "# (models/results/familiarity.hpp). rows: the blind ones, on which no number that predicts "
-    "them\n"
-    "# was fitted; software: what the program is based on in the end; gpu_bits: the fewest bits "
-    "that\n"
-    "# matrix units of the GPU read; errors: |log(predicted / measured)| of the rows' step times,\n"
-    "# ascending; of more than 20 rows, 20 that stand for equal parts. Written by\n"
-    "# `windtunnel validate runs FILE... --measured measured_runs.yaml`;\n"
+    "# Measured training runs, grouped by family and by the traits that tell how alike two runs\n"
+    "# are (models/results/familiarity.hpp). rows: the blind ones, on which no number that\n"
+    "# predicts them was fitted; software: what the program is based on in the end; gpu_bits:\n"
+    "# the fewest bits that matrix units of the GPU read; errors: |log(predicted / measured)|\n"
+    "# of the rows' step times, ascending; of more than 20 rows, 20 that stand for equal parts.\n"
+    "# Written by `windtunnel validate runs FILE... --measured measured_runs.yaml`;\n"
     "# docs/results/validation.md has the rows' sources.\n";
 
 int count(const DocumentNode& map, const char* key) {

@@ -24,9 +24,9 @@ const std::string& software_root(const Framework* software);
 
 // The error of the predicted step of a job: that of measured runs if the calibration is the default
 // of a kind of GPU, else that of its calibration. If the calibration assumes a larger error than
-// the measured runs have, as for GPUs with few measured runs, that error counts. `without` excludes runs of one
-// publisher's families: a family is judged by the interval that a user would get, whose job belongs
-// to no family.
+// the measured runs have, as for GPUs with few measured runs, that error counts. `without` excludes
+// runs of one publisher's families: a family is judged by the interval that a user would get, whose
+// job belongs to no family.
 struct StepError {
   Parameter error;
   Familiarity familiarity = {};  // empty where the calibration decides alone
