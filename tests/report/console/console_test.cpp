@@ -259,8 +259,8 @@ TEST(Compare, TellsTheErrorOfTheCostModels) {
   comparison.points[1].record->campaign->trials = 20;
   const std::string two = answer_text(compare_answer(comparison));
   for (const char* part :
-       {"of 4: step times predicted with calibration measured are off",
-        "of 8: step times predicted with calibration guessed are off", "over 20 or 100 trials"}) {
+       {"4: step times predicted with calibration measured are off",
+        "8: step times predicted with calibration guessed are off", "over 20 or 100 trials"}) {
     EXPECT_NE(two.find(part), std::string::npos) << two;
   }
 }
