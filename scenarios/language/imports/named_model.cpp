@@ -87,9 +87,9 @@ void check_member(const TransformerSpec& model, const std::string& name, const S
       continue;
     }
     if (tells_member(word) && model.name.find(word) == std::string::npos) {
-      throw Error(from.where, fmt::format("'{}': the closest model of the library, {}, is no "
-                                          "'{}'; {}",
-                                          name, model.name, word, kWayOn));
+      throw Error(from.where, fmt::format("'{}': the closest model of the library, {}, is another "
+                                          "member of its family; {}",
+                                          name, model.name, kWayOn));
     }
     word.clear();
   }

@@ -83,12 +83,9 @@ void check_engine_precision(const Values& values, const Job& job, const RolloutS
   const auto check = [&](const NodeSpec& node) {
     values.about("rollout.engine.precision", [&] { return peak_flops(node.gpu, precision); });
   };
-  if (rollout.colocated || cluster.pools.empty()) {
-    for (int node = 0; node < cluster.nodes; ++node) check(cluster.spec_of(node));
-    return;
-  }
+  if (cluster.pools.empty()) check(cluster.node);
   for (const Pool& pool : cluster.pools) {
-    if (pool.name == rollout.pool) check(pool.node);
+    if (rollout.colocated || pool.name == rollout.pool) check(pool.node);
   }
 }
 
