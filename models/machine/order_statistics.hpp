@@ -1,5 +1,6 @@
-// Order statistics: the k-th smallest of n independent variables of one law (David and Nagaraja,
-// Order Statistics, 2003, section 2.1: F of it has a beta law with k and n - k + 1).
+// Order statistics: the k-th smallest of n independent variables of one law. If F is the law's
+// distribution function, F of the k-th smallest has a beta law with parameters k and n - k + 1
+// (David and Nagaraja, Order Statistics, 2003, section 2.1).
 #pragma once
 
 #include <functional>

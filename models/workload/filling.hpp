@@ -15,7 +15,7 @@
 
 namespace windtunnel {
 
-// How much of the work each step of the job requires.
+// Whether the job needs the work, and in which portions.
 enum class FillingNeed {
   nothing,     // none: as much is done as fits
   step,        // each step needs `units` of each replica

@@ -147,7 +147,7 @@ struct Layout {
   // without first_stage_layers and last_stage_layers are split evenly, and these two are then
   // added.
   std::vector<int> stage_layers = {};
-  int first_stage_layers = 0;  // -1 takes a layer from the first stage, as in Llama 3
+  int first_stage_layers = 0;  // more than the others; Llama 3 has -1, one fewer
   int last_stage_layers = 0;
   StageBalance balance = StageBalance::stated;  // automatic: the result is stage_layers
   TensorForm tensor = TensorForm::one_d;

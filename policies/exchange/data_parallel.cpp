@@ -336,7 +336,7 @@ void DataParallel::add_buckets(int stage, const Tensors& tensors, const Cuts& cu
   const int pp = rank_of_[stage];
   const GradientOverlap overlap = job_.communication.overlap;
   const double weight_s = seconds(stage).backward_weight_s;
-  const bool each = job_.layout.sharding == Sharding::zero2;  // micro-batch reduces
+  const bool each = job_.layout.sharding == Sharding::zero2;  // every micro-batch reduces
   Segments segments(cuts.size()), forward(cuts.size());
   Segments earlier(each ? cuts.size() : 0);  // of the micro-batches before the last one
   for (std::size_t i = 0; i < cuts.size(); ++i) {

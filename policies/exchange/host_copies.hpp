@@ -31,7 +31,7 @@ std::vector<StagePiece> stage_pieces(const Job& job, const std::vector<StageTens
                                      const ChunkCost& chunk, int first_layer, int layers);
 
 struct GradientArrival {
-  bool at_end = false;  // gradients are reduced after all actions, and leave then
+  bool at_end = false;  // gradients leave after all actions, because they are reduced only then
   // Gradients leave after the next step's gathers: Segment::on_host_parameters.
   bool in_next_step = false;
 };

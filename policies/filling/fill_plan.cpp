@@ -134,7 +134,8 @@ class Filler {
 
   // ---- memory ----
 
-  // Memory of the work that stays on ranks during training, in order of the work.
+  // Reserves the memory that this work keeps on a rank during training, wherever it fits. Earlier
+  // work is served first.
   void hold(int work) {
     const FillingCost& cost = costs_[work];
     bool any = false;

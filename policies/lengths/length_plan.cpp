@@ -346,7 +346,8 @@ double tokens_on_pool(const Job& job) {
   return tokens;
 }
 
-// Throws Error if memory has no room for packs of groups of different degrees.
+// Throws Error if the training state leaves a GPU no memory for tokens, or if the longest sequence
+// does not fit the widest group of ranks.
 void check_groups(const Job& job) {
   const double room = tokens_per_gpu(job);
   if (room < 1) {

@@ -17,12 +17,11 @@ struct WeightedLink {
   bool operator==(const WeightedLink&) const = default;
 };
 
-// Bursts of other jobs' traffic on a link: index into FabricSpec::background, -1: none; and the
-// link's number on the machine.
+// Bursts of other jobs' traffic on a link.
 struct LinkBurst {
-  std::int32_t load = -1;
-  std::uint32_t link = 0;
-  double most = 0;  // largest share of the bandwidth taken by others
+  std::int32_t load = -1;  // index into FabricSpec::background; -1: no bursts
+  std::uint32_t link = 0;  // its number on the machine
+  double most = 0;         // largest share of the bandwidth taken by others
   bool operator==(const LinkBurst&) const = default;
 };
 

@@ -20,8 +20,9 @@ constexpr double kFreedom = 4;  // of Student's t: tails that a tenth of gross o
 // Information of a row of scale 1 on its location: (nu + 1) / (nu + 3).
 constexpr double kRowInformation = (kFreedom + 1) / (kFreedom + 3);
 constexpr int kMostIterations = 50;
-// The search is over at a step this small, in posterior standard deviations, or at one that adds
-// this little to the logarithm of the posterior, if derivatives still hold everywhere.
+// The search ends when a step is shorter than kSmallStep, in posterior standard deviations, or adds
+// less than kSmallGain to the logarithm of the posterior, provided that no derivative is out of
+// date.
 constexpr double kSmallStep = 0.02;
 constexpr double kSmallGain = 0.005;
 constexpr double kNear = 0.2;          // posterior standard deviations: derivatives still hold

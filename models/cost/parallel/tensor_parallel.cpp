@@ -200,8 +200,8 @@ class TensorParallel {
     return change(from, to, bytes, gemm_bytes_of(job_.precision));
   }
 
-  // The sum of partial results over tp, and the gather of operands, in Megatron-LM's signatures:
-  // each rank gets all of the sum, or its part of the sequence.
+  // In Megatron-LM's signatures, partial results are summed over tp (each rank gets the whole sum,
+  // or only its part of the sequence), and operands are gathered.
   Sent sum(double bytes) const { return change(kPartial, between(), bytes); }
   Sent gather_operands(double bytes) const { return change_operands(between(), kBroadcast, bytes); }
 
