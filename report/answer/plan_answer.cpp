@@ -141,10 +141,10 @@ std::optional<SummaryRow> more_nodes_row(const PlanReport& plan) {
   const double usd = usd_of(plan.basis, taken) - usd_of(plan.basis, more);
   if (!(days > 0) || !(usd > 0) || is_as_good(taken, more)) return std::nullopt;
   const int spares = more.point.spares - taken.point.spares;
-  return SummaryRow{
-      "more nodes",
-      fmt::format("{} more as {} would save {} and {}", spares, spares == 1 ? "a spare" : "spares",
-                  value_text(Unit::days, days), value_text(Unit::usd, usd))};
+  return SummaryRow{"more nodes",
+                    fmt::format("{} more {} would shorten the training by {} and save {}", spares,
+                                spares == 1 ? "spare" : "spares", value_text(Unit::days, days),
+                                value_text(Unit::usd, usd))};
 }
 
 SummaryRow sureness_row(const Record& record) {
@@ -330,8 +330,8 @@ Estimate days_with_error(const Record& record) {
 Json answers_chart(const PlanReport& plan) {
   RangeChart chart{
       .title = "Time to train: the plan, and the best with another layout",
-      .note = fmt::format("{} of trials and cost models together. Both use the same cost models, "
-                          "so which is faster is more certain than either time.",
+      .note = fmt::format("{} of trials and cost models together. Both share the errors of the "
+                          "cost models, so their order is surer than either time.",
                           kIntervalTitle),
       .axis = {days_figure().title, Unit::days},
       .items = {{.name = layout_name(plan.best), .value = days_with_error(plan.record)}}};

@@ -89,8 +89,8 @@ PlacedAxis stated_place(const Values& values, const Layout& layout, const Cluste
     }
     placed = {axis, key, {}};
     if (ranks % length != 0) {
-      values.fail(key, fmt::format("lists {} pools for {} ranks of {}; list one for each rank, or "
-                                   "for groups of consecutive ranks of equal size",
+      values.fail(key, fmt::format("lists {} pools for {} ranks of {}; list one pool a rank, or "
+                                   "one for each of equal groups of consecutive ranks",
                                    length, ranks, name_of(axis)));
     }
     std::vector<std::string> names;

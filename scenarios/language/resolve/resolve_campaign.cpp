@@ -368,8 +368,8 @@ void check_copies_of_groups(const Values& values, const Layout& layout, int grou
                   replicas);
   values.fail(
       "recovery.elastic.groups",
-      fmt::format("there are {} groups, but the ranks hold {} of the state; without a whole copy "
-                  "in each group the others cannot go on; {}",
+      fmt::format("the job has {} groups, but only {} of its state; a group without a whole copy "
+                  "cannot go on when another group fails; {}",
                   groups, copies == 1 ? "one copy" : fmt::format("{} copies", copies), advice));
 }
 

@@ -139,7 +139,8 @@ void resolve_jitter(const Values& values, Cluster& cluster) {
     const std::string key = join_path(path, name);
     if (!values.stated(key)) continue;
     if (!law.empty()) {
-      values.fail(key, fmt::format("{} is another law of the same factors; keep one of them", law));
+      values.fail(
+          key, fmt::format("{} already sets the law of these factors; keep one of the two", law));
     }
     law = key;
   }

@@ -228,8 +228,8 @@ TEST(BadProtection, GroupsWithoutAWholeCopyOfTheState) {
   for (const char* sharding : {"zero1", "zero2", "zero3"}) {
     const std::string all = fmt::format("{{tp: 8, dp: 8, sharding: {}}}", sharding);
     EXPECT_EQ(message(all, 4),
-              "a.yaml:8:30: recovery.elastic.groups: there are 4 groups, but the ranks hold one "
-              "copy of the state; without a whole copy in each group the others cannot go on; "
+              "a.yaml:8:30: recovery.elastic.groups: the job has 4 groups, but only one copy "
+              "of its state; a group without a whole copy cannot go on when another group fails; "
               "write layout.sharding: none, or layout.shard_ranks: 2 for a copy in each group");
     const std::string shared =
         fmt::format("{{tp: 8, dp: 8, sharding: {}, shard_ranks: 2}}", sharding);

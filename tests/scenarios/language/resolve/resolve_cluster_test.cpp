@@ -151,11 +151,11 @@ TEST(ResolveJitter, WhatIsWrongIsNamedWithItsPlace) {
        "s.yaml:6:19: cluster.jitter.sigma: 'wide' is not a number; expected a plain number, e.g. "
        "'0.5'"},
       {"{sigma: 0.1, share: 0.1, slowdown: 2}",
-       "s.yaml:6:31: cluster.jitter.share: cluster.jitter.sigma is another law of the same "
-       "factors; keep one of them"},
+       "s.yaml:6:31: cluster.jitter.share: cluster.jitter.sigma already sets the law of these "
+       "factors; keep one of the two"},
       {"{sigma: 0.1, gilbert_elliott: {good: 5, bad: 5, slowdown: 2}}",
-       "s.yaml:6:24: cluster.jitter.gilbert_elliott: cluster.jitter.sigma is another law of the "
-       "same factors; keep one of them"},
+       "s.yaml:6:24: cluster.jitter.gilbert_elliott: cluster.jitter.sigma already sets the law "
+       "of these factors; keep one of the two"},
       {"{share: 0.1}",
        "s.yaml:6:19: cluster.jitter.share: the slowdown of slow steps is missing; add slowdown"},
       {"{slowdown: 2}",

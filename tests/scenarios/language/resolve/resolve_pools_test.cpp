@@ -110,8 +110,8 @@ TEST(ResolvePools, FaultsNameTheirPlace) {
   expect({.layout = "tp: 8, pp: 2, place: {pp: [new, new]}"},
          "4:32: layout.place.pp: needs more nodes of pool 'new' than its 2");
   expect({.layout = "tp: 8, pp: 2, place: {pp: [new, old, old]}"},
-         "4:32: layout.place.pp: lists 3 pools for 2 ranks of pp; list one for each rank, or for "
-         "groups of consecutive ranks of equal size");
+         "4:32: layout.place.pp: lists 3 pools for 2 ranks of pp; list one pool a "
+         "rank, or one for each of equal groups of consecutive ranks");
   expect({.layout = "tp: 4, pp: 2, place: {dp: [new, old, new, old]}"},
          "4:32: layout.place.dp: ranks 0 and 4 share a node, but are placed on different pools");
   expect(
