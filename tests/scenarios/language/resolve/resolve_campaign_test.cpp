@@ -235,7 +235,7 @@ TEST(BadProtection, GroupsWithoutAWholeCopyOfTheState) {
         fmt::format("{{tp: 8, dp: 8, sharding: {}, shard_ranks: 2}}", sharding);
     EXPECT_EQ(message(shared, 2), "no error");
     EXPECT_EQ(message(shared, 4), "no error");
-    EXPECT_NE(message(shared, 8).find("8 groups, but the ranks hold 4 copies"), std::string::npos);
+    EXPECT_NE(message(shared, 8).find("8 groups, but only 4 copies"), std::string::npos);
   }
   EXPECT_EQ(message("{tp: 8, dp: 8}", 8), "no error");
 }
