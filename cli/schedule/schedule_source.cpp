@@ -74,8 +74,8 @@ RankTimes parse_times(const std::string& text) {
   return times;
 }
 
-// Equal stages: each has its part of the rank's times and of a micro-batch's activations. Half of
-// the activations are kept for the weight gradient.
+// Makes equal stages: each has one of `parts` equal parts of the rank's times and of a
+// micro-batch's activations. Half of the activations are kept for the weight gradient.
 std::vector<StageCost> equal_costs(const RankTimes& times, bool recompute, int stages, int parts) {
   StageCost cost;
   cost.forward_s = times.value[0] / parts;
