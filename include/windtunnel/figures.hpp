@@ -27,8 +27,9 @@ struct Figure {
   std::optional<Interval> interval = {};  // 95 %, if the value is a mean over trials
 };
 
-// The figures are in the order of that document. Figures that do not apply or have no value are
-// absent, and so are words, such as the name of the best copy, which Result::json() contains.
+// The figures are in the order of the document of `windtunnel run --json`. Figures that do not
+// apply or have no value are absent, and so are words, such as the name of the best copy, which
+// Result::json() contains.
 class WINDTUNNEL_API Figures {
  public:
   Figures() = default;

@@ -23,10 +23,10 @@ struct SavingMoment {
   double mtbf_s = 0;  // mean time between such failures by the scenario's rates; infinite: none
 };
 
-// Seconds from this moment to the next snapshot, finite and above 0. The first iteration that
-// starts at or after that time takes it, but not before the last copy is complete. Called at each
-// start and restart of training and at the start of each snapshot. Trials call it concurrently from
-// several threads; equal moments must get equal answers.
+// Returns the seconds from this moment to the next snapshot, finite and above 0. The first
+// iteration that starts at or after that time takes the snapshot, but not before the last copy is
+// complete. Called at each start and restart of training and at the start of each snapshot. Trials
+// call it concurrently from several threads; equal moments must get equal answers.
 using SavingRule = std::function<double(const SavingMoment&)>;
 
 }  // namespace windtunnel_api
