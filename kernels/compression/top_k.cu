@@ -177,7 +177,7 @@ __device__ Places places_of(std::uint32_t firsts, std::uint32_t seconds, std::ui
                             std::uint32_t* second) {
   __shared__ std::uint32_t of_warps[kWarps];
   __shared__ Places base;
-  // A block has at most kTile < 2^16 of each.
+  // A block has at most kTile < 2^16 elements of each kind, so one word counts both kinds.
   const std::uint32_t own = firsts | seconds << 16;
   std::uint32_t sum = own;
 #pragma unroll

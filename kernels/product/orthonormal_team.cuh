@@ -105,7 +105,7 @@ WINDTUNNEL_BOTH bool invert_gram(const Team& team, int r, int count, const float
   // Elimination of [G | I]: G becomes R in its upper half, I becomes R^-T.
   for (int k = 0; k < r; ++k) {
     const float pivot = g[k * r + k];
-    // All threads see the same pivot. A smaller one means that the condition is too large.
+    // All threads see the same pivot. Below this bound the condition is too large.
     if (!(pivot > 1 / (kMaxCondition * kMaxCondition) && pivot <= FLT_MAX)) return false;
     const float root = 1 / std::sqrt(pivot);
     team.sync();
