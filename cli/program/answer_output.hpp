@@ -30,7 +30,7 @@ void add_answer_files(const CommandLine& app, AnswerOutput& output,
 void add_answer_output(const CommandLine& app, AnswerOutput& output,
                        const std::string& left_out = "");
 
-// Throws Error if the folder of a file is missing. Called before the work.
+// Throws Error if the folder of a file is missing. Commands call it before their work.
 void check_folders(const AnswerOutput& output);
 
 // Writes the files, then prints the document and the text followed by `after`. An answer that

@@ -43,7 +43,7 @@ Time parse_time(const char* option, std::string_view text) {
   return {value, !plain};
 }
 
-// Times of a rank's whole share: forward, input gradient, weight gradient.
+// Times of all layers of a rank: forward, input gradient, weight gradient.
 struct RankTimes {
   std::array<double, 3> value = {1, 1, 1};
   bool in_seconds = false;

@@ -27,7 +27,7 @@ struct ScheduleSourceOptions {
   int group = 0;
   int slices = 1;
   bool defer_weights = false;
-  std::string times;  // "F,I,W" for a rank's whole share; empty: 1,1,1
+  std::string times;  // "F,I,W" of all layers of a rank; empty: 1,1,1
   std::string message;
   bool recompute = false;
   double memory_limit = 0;  // in activations of a micro-batch for all layers of a rank

@@ -17,8 +17,8 @@ struct SavingMoment {
   std::int64_t iteration = 0;  // the next to run
   double iteration_s = 0;      // duration without a snapshot, on the available nodes
   double stall_s = 0;          // by which a snapshot of this tier lengthens an iteration
-  double complete_s = 0;       // from its start until it can be restored
-  double restore_s = 0;        // time to restore it
+  double complete_s = 0;       // from a snapshot's start until it can be restored
+  double restore_s = 0;        // time to restore a snapshot
   std::int64_t failures = 0;   // unexpected failures so far, fatal or not
   double mtbf_s = 0;  // mean time between such failures by the scenario's rates; infinite: none
 };

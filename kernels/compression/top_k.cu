@@ -21,7 +21,7 @@ constexpr std::size_t kListShare = 16;   // elements per place in the list
 // State that the kernels of a selection share.
 struct Selection {
   std::uint64_t lower, upper;  // keys >= upper are selected; those in [lower, upper) are undecided
-  std::uint32_t wanted;        // among the undecided
+  std::uint32_t wanted;        // still to be selected among the undecided
   std::uint32_t undecided;
   int listed_at;           // the level whose boundary filled the list; kLevels: not filled yet
   std::uint32_t selected;  // written so far

@@ -278,8 +278,8 @@ WINDTUNNEL_BOTH void invert_or_reflect(const Team& team, int m, int r, const flo
 // Divides the workspace of an orthonormalisation into its arrays.
 struct OrthonormalWorkspace {
   float* other;    // batch matrices of m x r
-  float* gram;     // batch by gram_parts of r x r
-  float* inverse;  // batch of r x r
+  float* gram;     // batch * gram_parts(m) matrices of r x r
+  float* inverse;  // batch matrices of r x r
   std::size_t size_bytes;
 
   OrthonormalWorkspace(int batch, int m, int r, std::byte* memory) {

@@ -19,10 +19,10 @@ struct Additions {
   std::vector<OwnPart> parts;
 };
 
-// Each makes a part called `name` from keys with values in YAML. The keys of a snapshot tier (the
-// nearest tier comes first) are relative to `snapshots.*`, those of a fabric to `cluster.fabric`,
-// those of a class of failures to `failures.*`. Throw Error if a part has no keys or an unknown
-// one, if a value is not YAML, or if the library already has the name.
+// Each makes a part called `name`. The keys of a snapshot tier (the nearest comes first) are those
+// below `snapshots.*`, those of a fabric are below `cluster.fabric`, and those of a class of
+// failures below `failures.*`; the class is called `name` unless there is a key `class`. Throw
+// Error for no keys, an unknown key, a value that is not YAML, or a name that the library has.
 OwnPart own_snapshots(const std::string& name, const std::vector<Overrides>& tiers);
 OwnPart own_fabric(const std::string& name, const Overrides& keys);
 OwnPart own_failure(const std::string& name, const Overrides& keys);

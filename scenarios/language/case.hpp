@@ -55,7 +55,7 @@ struct ScenarioText {
   std::shared_ptr<const Location> set_at = nullptr;  // where `set` was written; null: on the
                                                      // command line
   std::vector<NamedFile> files = {};  // files that the text names, used instead of those on disk
-  std::shared_ptr<const Additions> added = nullptr;  // parts of the calling program
+  std::shared_ptr<const Additions> added = nullptr;  // what the calling program adds
   bool operator==(const ScenarioText&) const = default;
 };
 

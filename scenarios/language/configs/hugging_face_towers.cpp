@@ -110,7 +110,7 @@ void read_mllama(const TowerParts& of) {
   of.tower().layers.sequence *= tiles;
   of.tower().tokens = of.patches();
   of.made.in_sequence = false;
-  of.made.side = static_cast<int>(of.made.side * std::sqrt(tiles));  // tiles in a square
+  of.made.side = static_cast<int>(of.made.side * std::sqrt(tiles));  // if tiles form a square
   of.tower().projector = {double(of.config.whole_or("vision_output_dim", 7680)), of.text};
 }
 

@@ -351,7 +351,7 @@ class ScriptReader {
     const bool adds = word.text[end - 1] == '+';
     ShellVariable& variable = variables_[word.text.substr(0, adds ? end - 1 : end)];
     const std::string value = word.text.substr(end + 1);
-    // "A=${A:-8}" is resolved now; a value without blanks is not a list of arguments.
+    // In "A=${A:-8}" the value is resolved already. It also gets words if it lists arguments.
     variable.text = adds ? variable.text.value_or("") + value : value;
     variable.used = false;
     std::vector<ScriptWord> parts = split(value, word.where);

@@ -117,7 +117,7 @@ void assign(Type& member, const Value& value) {
   } else if constexpr (std::is_enum_v<Type>) {
     member = value_of<Type>(value.text);
   } else if constexpr (std::is_same_v<Type, Parameter>) {
-    member = {value.number, value.number, value.number, {}, {}};  // the scenario has the evidence
+    member = {value.number, value.number, value.number, {}, {}};  // evidence is added later
   } else if constexpr (std::is_same_v<Type, bool>) {
     member = named ? value.text == value.field->true_name : value.number != 0;
   } else if constexpr (requires { member.emplace(); }) {  // std::optional

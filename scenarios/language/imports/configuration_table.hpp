@@ -43,8 +43,8 @@ struct WrittenForm {
   std::string as;                // its name in `plan --launch`; empty: it cannot be written
   std::string form;              // "script", "yaml", "toml", "json"
   std::string command, program;  // of a script
-  // The entry of software.yaml that plans assume, if settings express every difference between it
-  // and the table's `software`; empty: the table's `software`.
+  // The entry of software.yaml that plans assume, if that is not the table's `software`. Settings
+  // must express every difference between the two.
   std::string planned_as = {};
   // [setting, program] Settings that need another program than `program`.
   std::vector<std::pair<std::string, std::string>> program_with = {};

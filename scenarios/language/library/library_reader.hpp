@@ -28,7 +28,7 @@ std::vector<NodeSpec> read_nodes(const DocumentNode& document, const std::vector
 std::vector<TransformerSpec> read_models(const DocumentNode& document);
 std::vector<NamedFabric> read_fabrics(const DocumentNode& document);
 Calibration read_calibration(const DocumentNode& document);
-// `layer` is an entry of interconnect_laws.yaml. Changes only the numbers of `law` that it states.
+// Changes only those numbers of `law` that the map `layer` states.
 void read_law_layer(const DocumentNode& layer, InterconnectLaw& law);
 
 }  // namespace windtunnel

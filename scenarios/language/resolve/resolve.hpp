@@ -179,7 +179,7 @@ std::vector<Note> unused_keys(const Values& values, const Job& job);
 // A learning-rate schedule from a CSV file of the user with the columns step and rate, in the order
 // of the steps: sync's period may follow it (models/plan/sync_rule.hpp).
 
-// `file` is its name in messages. At least two rows. Throws Error with file:line:column.
+// `file` names the text in messages. Throws Error with file:line:column, also for a single row.
 std::vector<LearningRate> parse_learning_rates(const std::string& text, const std::string& file);
 
 // Iterations that a job needs to reach its target quality are stated, or from a file of the user.

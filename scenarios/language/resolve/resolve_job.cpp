@@ -309,7 +309,7 @@ void check_prices(const Values& values, const Job& job) {
           without->name));
 }
 
-// Keys that need cluster.pools.
+// Reads and checks keys that need cluster.pools.
 void check_unlike_nodes(const Values& values, Job& job) {
   job.batch.share_of_pool = values.numbers("batch.shares");
   if (!job.batch.share_of_pool.empty()) job.batch.shares = BatchShares::stated;

@@ -311,7 +311,7 @@ void resolve_sync(const Values& values, NamedFiles& files, const OwnCompressors&
     check_pattern(values, own, level);
     resolve_period(values, files, level, own);
     const bool between = own.pattern == SyncPattern::gossip || own.pattern == SyncPattern::none;
-    // Otherwise training waits for the exchange in every step: an all-reduce of gradients.
+    // If training waits for the exchange in every step, it is the all-reduce of gradients.
     if (own.every_steps > 1 || between || own.delay_steps > 0) {
       job.sync.push_back(own);
       islands.push_back(count);

@@ -39,7 +39,7 @@ struct Cause {
 
 const std::vector<Cause>& causes();
 
-// The setting to look at in a software; empty if `software` is not known.
+// The setting to look at in `software` ("": not known), or else the setting for "any".
 const std::string& setting_of(const Cause& cause, std::string_view software);
 
 // Faults that a user can fix and that make collectives slower than the law of their machine:

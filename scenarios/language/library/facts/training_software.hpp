@@ -37,7 +37,7 @@ struct SoftwareChoice {
   std::string entry;                       // of software.yaml or sources.yaml that makes the choice
   std::string source;                      // public place that documents it
   std::vector<FittedOn> fitted_on;         // rows that one of its numbers was fitted on
-  std::vector<FittedOn> memory_fitted_on;  // the same for what predicts bytes
+  std::vector<FittedOn> memory_fitted_on;  // the same for numbers about memory
   std::string calibration;  // of the library, for a source of measured rows; empty: its usual one
 
   bool conditional() const { return !when.empty() || !any.empty(); }
