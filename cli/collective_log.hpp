@@ -10,7 +10,7 @@
 
 namespace windtunnel {
 
-// Requests a collective on all GPUs of the job's machine.
+// Makes the request for a collective on all GPUs of the job's machine.
 ExpectRequest collective_request(const Job& job, CollectiveKind kind);
 
 // Returns the collective that a log measures. Throws Error if the log has none, or several.

@@ -113,7 +113,7 @@ ClusterArgument whole_nodes(const std::string& text, int gpus, const NodeSpec& n
   const int below = above - node.gpus;
   if (gpus == above) return {nodes, node.name};
   if (nodes == 1) return {1, node.name, gpus};
-  // Jobs use whole servers. Of racks they use equal parts, which are whole compute trays: on the
+  // Jobs use whole servers. They use equal parts of racks, which are whole compute trays: on the
   // fewest racks, or on a few more if most of each rack is used (64 of 72 GPUs).
   constexpr int kServerGpus = 16;  // of the largest server; a larger node is a rack
   constexpr int kTrayGpus = 4;

@@ -43,7 +43,7 @@ Time parse_time(const char* option, std::string_view text) {
   return {value, !plain};
 }
 
-// Times of all layers of a rank: forward, input gradient, weight gradient.
+// Times that all layers of a rank take: forward, input gradient, weight gradient.
 struct RankTimes {
   std::array<double, 3> value = {1, 1, 1};
   bool in_seconds = false;
