@@ -1,6 +1,6 @@
-// What `windtunnel compare --vary schedule=all` does for scenarios/gpt3-175b-schedules.yaml: every
-// schedule of the table simulated on 512 GPUs, and the page with the charts of those that ran.
-// Budget: 10 s on two shared cores.
+// Does what `windtunnel compare --vary schedule=all` does for scenarios/gpt3-175b-schedules.yaml:
+// simulates every schedule of the table on 512 GPUs, and makes the page with the charts of those
+// that ran. Budget: 10 s on two shared cores.
 #include <benchmark/benchmark.h>
 
 #include <string>

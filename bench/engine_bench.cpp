@@ -1,8 +1,8 @@
-// Time and peak memory (of a child process per run) on Plans of the sizes that the budgets name
-// (two shared cores): folded 16,384 GPUs 0.2 s, 200 MB; unfolded 180 s, 4 GB; folded 131,072 GPUs 1
-// s; a sample of 16,384 GPUs whose routes (ECMP or planned) all differ 3 s, 1 GB; 1 GB all-reduce
-// as flows over nodes, rails and pods, unfolded, on 1,024 / 4,096 / 16,384 GPUs: 0.1 s / 0.5 s / 3
-// s, 500 MB; the links and routes of 131,072 GPUs 2 s, 2 GB.
+// Measures time and peak memory (each run is a child process) on Plans of the sizes that have a
+// budget (on two shared cores): folded 16,384 GPUs 0.2 s, 200 MB; unfolded 180 s, 4 GB; folded
+// 131,072 GPUs 1 s; a sample of 16,384 GPUs whose routes (ECMP or planned) all differ 3 s, 1 GB; 1
+// GB all-reduce as flows over nodes, rails and pods, unfolded, on 1,024 / 4,096 / 16,384 GPUs: 0.1
+// s / 0.5 s / 3 s, 500 MB; the links and routes of 131,072 GPUs 2 s, 2 GB.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 
@@ -77,7 +77,7 @@ std::vector<Step> steps_of(int rank) {
   return steps;
 }
 
-// Three pipeline ranks per pod, as 16,384 GPUs lie in pods of 384 nodes: rings stay inside a pod.
+// Three pipeline ranks share a pod, as with 16,384 GPUs in pods of 384 nodes: rings stay in a pod.
 Cluster job_cluster(int ranks) {
   return dgx_cluster(ranks / 8, 3 * ranks / 8 / kPp);
 }
@@ -329,7 +329,7 @@ void fabric(benchmark::State& state) {
     run_in_child(
         [&cluster](PipeWriter& out) {
           const auto* folding = new Folding(whole_fabric(cluster));
-          new Platform(*folding, 0, 1);  // never taken apart, as in a simulation
+          new Platform(*folding, 0, 1);  // never destroyed, as in a simulation
           rusage usage{};
           getrusage(RUSAGE_SELF, &usage);
           out.put(static_cast<double>(usage.ru_maxrss));

@@ -57,7 +57,7 @@ void prepare_405b(benchmark::State& state) {
 }
 
 // A data-parallel step on 64 GPUs whose collectives are tasks of a Plan, evaluated without the
-// engine: seven ways to overlap gradients and a compressor.
+// engine, with seven ways to overlap gradients, and with two compressors.
 Overrides bert_large_with(const std::string& overlap, const std::string& compressor) {
   return {{"model", "bert-large"},
           {"cluster.nodes", "8"},

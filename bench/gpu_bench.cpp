@@ -1,7 +1,7 @@
 // Measures whether kernels on a GPU reach their targets. The bytes per second that a kernel must
 // move (models/calibration/kernel_work.hpp) are compared with a copy's rate; an exact top-k of 2^28
-// floats, k = 1 %, with two reads at the speed of a copy and with a sort by CUB; products by the
-// fastest of the usual number of cuBLASLt's proposals with the fastest of all proposals. Times are
+// floats, k = 1 %, with two reads at a copy's speed and with a sort by CUB; a product by the
+// fastest of kUsualProposals algorithms with the fastest of all that cuBLASLt proposes. Times are
 // those of graph replays. Without a GPU nothing is measured.
 #include <benchmark/benchmark.h>
 
@@ -51,8 +51,8 @@ const float* magnitudes() {
   return reinterpret_cast<const float*>(buffer.data());
 }
 
-// The works are replayed in turn, so that a clock that changes affects all of them; the result is
-// each one's median. A replay has at least two runs and takes about a millisecond.
+// Returns each work's median time. The works are replayed in turn, so that a change of the clock
+// affects all of them. A replay has at least two runs and takes about a millisecond.
 std::vector<double> medians_s(const std::vector<std::function<void()>>& works) {
   constexpr int kReplays = 15;
   constexpr double kReplay_s = 1e-3;
@@ -112,11 +112,10 @@ double top_k_s() {
   return seconds;
 }
 
-// The target of Reed-Solomon codes is a share of the rate of data at which a copy moves data and
-// parity.
+// The rate of a Reed-Solomon code counts data and parity.
 struct Target {
   const char* work;
-  double share;  // of a copy's rate, all bytes that the work must read and write
+  double share;  // of a copy's rate, in bytes per second that the work must read and write
 };
 
 constexpr std::array<Target, 14> kTargets = {{{"sign-pack elements=268435456", 0.90},

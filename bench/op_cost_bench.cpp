@@ -1,5 +1,5 @@
-// The cost models on the path of every case: one kernel, all chunks of Llama 3 405B and
-// DeepSeek-V3.
+// Measures the cost models that every case runs: of one kernel, and of all chunks of Llama 3 405B
+// and DeepSeek-V3.
 #include <benchmark/benchmark.h>
 
 #include "models/cost/chunk/chunk_cost.hpp"

@@ -41,7 +41,7 @@ if [ -n "$of_python" ]; then
   export LD_LIBRARY_PATH
 fi
 
-# Of GoogleTest, what a step counted.
+# Prints how many tests GoogleTest counted in the log of a step, as $1 (PASSED or SKIPPED).
 count() { sed -n "s/^\[ *$1 *\] \([0-9]*\) test.*/\1/p" "$logs/$name.log" | head -n 1; }
 
 # step NAME SECONDS COMMAND...: its output goes to a log, how it ended to the summary.
@@ -73,12 +73,12 @@ nvidia-smi >"$out/device.txt" 2>&1 || say "nvidia-smi: does not run"
 for program in "$bin"/*_gpu_test; do
   step "${program##*/}" 90 "$program"
 done
-# Without a GPU it says so, and measures nothing: no proof, like tests that are skipped.
+# Without a GPU gpu_bench says so and measures nothing, which proves as little as skipped tests.
 step gpu_bench 180 "$bin/gpu_bench" --benchmark_out="$out/gpu_bench.json" \
   --benchmark_out_format=json --benchmark_counters_tabular=true
 
-# Without --force, which would make a calibration of samples that are refused; its log says why they
-# were. What the clock did meanwhile tells whether it was the clock.
+# Leaves out --force, which would make a calibration of refused samples; the log says why samples
+# were refused. The clocks recorded meanwhile tell whether the GPU's clock was the reason.
 watch=""
 if command -v nvidia-smi >/dev/null; then
   nvidia-smi --format=csv -lms 200 --query-gpu=timestamp,clocks.sm,clocks.mem,power.draw,\
@@ -102,9 +102,9 @@ if [ "$proven" -eq 0 ]; then
 fi
 keep_logs
 
-# Last, for it is slow. What the host's CUDA of the tests cannot see: races between two barriers
-# (racecheck), memory that is read before it is written (initcheck). Without what checks times,
-# errors that are meant, large arrays, and ranks, which are processes.
+# Runs last, because it is slow. These tools find what tests on the host's CUDA cannot see: races
+# between two barriers (racecheck), memory that is read before it is written (initcheck). Tests of
+# times, of intended errors, of large arrays and of ranks, which are processes, are left out.
 checked='-*Large*:*Long*:*Tall*:*Many*:*OneOfSome*:*Refuses*:*Timed*:*Times*:*Errors*'
 if [ "$proven" -eq 1 ] && command -v compute-sanitizer >/dev/null; then
   for tool in memcheck racecheck synccheck initcheck; do

@@ -1,5 +1,5 @@
-// XOR parity of k data blocks: bytes of data encoded per second, on the CPU and, where there is
-// one, on the CUDA device. An `unaligned` case reads blocks that start one byte off.
+// Measures XOR parity of k data blocks in bytes of data encoded per second, on the CPU and, where
+// there is one, on the CUDA device. An `unaligned` case reads blocks that start one byte off.
 #include <benchmark/benchmark.h>
 
 #include <cstdio>

@@ -10,10 +10,10 @@
 
 namespace windtunnel {
 
-// The collective runs on all GPUs of the job's machine.
+// Makes the request for a collective on all GPUs of the job's machine.
 ExpectRequest collective_request(const Job& job, CollectiveKind kind);
 
-// The collective in a log. Throws Error if the log has none, or several.
+// Returns the collective that a log measures. Throws Error if the log has none, or several.
 CollectiveKind collective_of_log(const std::string& file);
 
 struct CollectiveReading {
@@ -21,8 +21,8 @@ struct CollectiveReading {
   std::vector<std::string> warnings;
 };
 
-// Throws Error if the file is not such a log, has no time of the collective, or does not fit the
-// machine of the request. Sets the request's GPUs to those of the log's ranks.
+// Throws Error if the file is not a log of nccl-tests, has no time of the requested collective, or
+// has ranks that the machine cannot hold. Sets the request's GPUs to those of the log's ranks.
 CollectiveReading read_collective_log(const std::string& file, ExpectRequest& request);
 
 void hand_out_reading(const CollectiveReading& reading, const Cluster& cluster,

@@ -82,8 +82,8 @@ std::vector<double> sizes_of(const std::string& text) {
   return sizes;
 }
 
-// A batch that any layout of such a machine divides: the job has no effect on the answer, but must
-// be valid. --set may state the GPUs of a node.
+// Returns a batch that any layout of the machine divides, because the job must be valid although it
+// has no effect on the answer. --set may state the GPUs of a node.
 std::int64_t batch_of(const ClusterArgument& cluster, const Overrides& set) {
   constexpr std::int64_t kMost = 50'000'000, kDivisible = 840;  // divisible by every number up to 8
   std::int64_t nodes = cluster.nodes, gpus = find_node(cluster.node).gpus;
@@ -101,7 +101,7 @@ std::int64_t batch_of(const ClusterArgument& cluster, const Overrides& set) {
   return all * kDivisible <= kMost ? all * kDivisible : all;
 }
 
-// The machine and its calibration as a job on it would have them.
+// Resolves a job on the machine, of which only the machine and its calibration are used.
 Job machine_of(const ExpectOptions& options) {
   const ClusterArgument argument = parse_cluster(options.cluster);
   ScenarioText scenario{.file = "--cluster", .text = {}};

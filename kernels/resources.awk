@@ -1,9 +1,9 @@
-# The words of `nvcc -Xptxas -v` about kernels, after "file NAME" lines, as a table in Markdown.
+# Turns what `nvcc -Xptxas -v` prints about kernels, after "file NAME" lines, into a Markdown table.
 
 function short(name) {
   gsub(/windtunnel::|\(anonymous namespace\)::/, "", name)
   sub(/^void /, "", name)
-  # Parameters go, those of templates stay.
+  # Removes parameters, but not those of templates.
   if (match(name, /\([^()]*(\([^()]*\)[^()]*)*\)$/)) name = substr(name, 1, RSTART - 1)
   gsub(/\|/, "\\|", name)
   return name

@@ -36,7 +36,7 @@ struct ToolOutcome {
 // have.
 using CallsTool = std::function<ToolOutcome(const McpTool& tool, const Json& arguments,
                                             const std::atomic<bool>& cancelled)>;
-// Sends one line without its newline. Calls do not overlap.
+// Sends a line, given without its newline. The server never makes two of these calls at once.
 using SendsLine = std::function<void(const std::string& line)>;
 
 class McpServer {

@@ -30,8 +30,8 @@ struct ToolCommand {
   std::vector<std::pair<std::string, std::string>> files = {};
 };
 
-// `folder` receives the texts. Throws Error, which the caller can act on, for an argument that the
-// tool does not have (with the nearest name), one of another type, or a missing one.
+// Texts go into `folder`. Throws Error, which the caller can act on, for an argument that the tool
+// does not have (with the nearest name), one of another type, or a missing one.
 ToolCommand command_of(const McpTool& tool, const Json& arguments, const std::string& folder);
 
 }  // namespace windtunnel

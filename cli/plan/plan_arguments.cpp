@@ -113,8 +113,8 @@ ClusterArgument whole_nodes(const std::string& text, int gpus, const NodeSpec& n
   const int below = above - node.gpus;
   if (gpus == above) return {nodes, node.name};
   if (nodes == 1) return {1, node.name, gpus};
-  // Jobs use whole servers, but equal parts of racks: whole compute trays, on the fewest racks or,
-  // such as 64 of 72 GPUs, on a few more.
+  // Jobs use whole servers. They use equal parts of racks, which are whole compute trays: on the
+  // fewest racks, or on a few more if most of each rack is used (64 of 72 GPUs).
   constexpr int kServerGpus = 16;  // of the largest server; a larger node is a rack
   constexpr int kTrayGpus = 4;
   constexpr double kMostOfARack = 5.0 / 6;
@@ -202,7 +202,7 @@ std::string model_value(const std::string& text) {
   }
   std::vector<std::string> names;
   for (const TransformerSpec& model : models) names.push_back(model.name);
-  // This is "Qwen2.5-32B" in "Qwen/Qwen2.5-32B".
+  // The library's name for "Qwen/Qwen2.5-32B" is "Qwen2.5-32B".
   const std::string name = small.substr(small.rfind('/') + 1);
   if (std::ranges::find(names, name) != names.end()) return name;
   const std::string unknown = unknown_name("model", name, names);

@@ -20,7 +20,7 @@ struct ClusterArgument {
 // name.
 ClusterArgument parse_cluster(const std::string& text);
 
-// The keys in which part of a node differs from the library's node: its GPUs and their NICs.
+// If only some GPUs of each node are used, returns the keys that state their number and NICs.
 Overrides part_of_node(const ClusterArgument& cluster);
 
 // Returns the value of a scenario's key `model` for an argument: a name of the library, dimensions

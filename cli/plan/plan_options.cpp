@@ -112,7 +112,7 @@ Overrides said_by_options(const PlanOptions& options) {
 Overrides take_file(PlanOptions& options) {
   const LoadedScenario loaded = load_scenario(options.file, said_by_options(options), true);
   const Job job = resolve_unprepared(loaded.text).job;
-  // Files that it names are next to it, but the plan may be written to another folder.
+  // Files that the scenario names are next to it, but the plan may be written to another folder.
   const DocumentNode read = parse_document(loaded.text.text, loaded.text.file);
   const std::filesystem::path file = loaded.text.file;
   const DocumentNode scenario = seen_from_here(read, std::filesystem::absolute(file).parent_path());

@@ -30,12 +30,12 @@ void add_answer_files(const CommandLine& app, AnswerOutput& output,
 void add_answer_output(const CommandLine& app, AnswerOutput& output,
                        const std::string& left_out = "");
 
-// Throws Error if the folder of a file is missing. Called before the work.
+// Throws Error if the folder of a file is missing. Commands call it before their work.
 void check_folders(const AnswerOutput& output);
 
-// Writes the files, then prints the document and the text followed by `after`. An answer without a
-// document shares one with other answers. If a file cannot be written, the answer is still printed,
-// and the first such Error is thrown at the end.
+// Writes the files, then prints the document and the text followed by `after`. An answer that
+// shares its document with other answers has none. If a file cannot be written, the answer is still
+// printed, and the first such Error is thrown at the end.
 void hand_out(const Answer& answer, const AnswerOutput& output, const std::string& after = "");
 
 }  // namespace windtunnel

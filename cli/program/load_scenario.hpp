@@ -1,7 +1,7 @@
 // Loads the SCENARIO argument of a command: a file of YAML, the configuration of a training
-// program, or the record.json of an earlier run, which contains its input. Every command that takes
-// a scenario accepts all of these except `calibrate`, which is also in the program for nodes,
-// without the simulator.
+// program, or the record.json of an earlier run, which contains its input. All commands that take a
+// scenario accept all of these, except `calibrate`: it is also in the program for nodes, which
+// lacks the simulator.
 #pragma once
 
 #include <string>

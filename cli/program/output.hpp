@@ -56,7 +56,7 @@ void prepare_folder(const std::string& folder);
 // another kind of result, because the page would show that result.
 void prepare_folder(const std::string& folder, const std::string& foreign);
 
-// Throws Error if the folder for the file is missing. Called before the work.
+// Throws Error if the folder for the file is missing. Commands call it before their work.
 void check_folder_of(const std::string& path);
 
 // Writes to a temporary file in the same folder and renames it, so that a reader never sees half a

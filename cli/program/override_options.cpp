@@ -89,7 +89,7 @@ std::vector<std::string> split_values(const std::string& option, const std::stri
   return parts;
 }
 
-// Expands "all" to every name that the key knows, unless "all" is itself a name or there are none.
+// Expands "all" to every name that the key knows, unless "all" is itself a name or it knows none.
 std::vector<std::string> expanded(const std::string& key, std::vector<std::string> values) {
   if (values != std::vector<std::string>{"all"}) return values;
   const Field* field = find_field(key);

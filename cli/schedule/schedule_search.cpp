@@ -54,7 +54,7 @@ double memory_left(const Case& the_case) {
               ExitCode::failed);
 }
 
-// A source with this many chunks per rank. Its schedule only carries the numbers.
+// Makes a source with this many chunks per rank. Its schedule only carries the numbers.
 ScheduleSource source_of(const ScheduleSearchOptions& options, int chunks) {
   ScheduleSourceOptions source = *options.source;
   const double memory_limit = source.memory_limit;
@@ -114,8 +114,8 @@ double played_step_s(const Case& the_case, const Schedule& order) {
   }
 }
 
-// [name] Simulated steps of the orders found on the scenario's network; the fastest becomes the
-// best. Orders that are much slower even without a network are skipped.
+// [name] Simulated step, in seconds, of each order found, on the scenario's network. The fastest
+// becomes the best of `result`. Orders that are much slower even without a network are skipped.
 std::map<std::string, double> play_orders(const ScheduleSource& source, SearchResult& result) {
   constexpr std::size_t kMost = 24;
   constexpr double kNotWorthIt = 1.5;  // relative to the best
@@ -212,7 +212,7 @@ class Printer {
     return rows;
   }
 
-  // The fastest order outside of the search that fits and beats the best.
+  // Returns the fastest order that the search left out, if it fits and beats the best; else null.
   const LeftOutOrder* faster_left_out(SearchObjective objective) const {
     if (result_.left_out.empty()) return nullptr;
     const LeftOutOrder& first = result_.left_out.front();

@@ -43,7 +43,7 @@ Time parse_time(const char* option, std::string_view text) {
   return {value, !plain};
 }
 
-// Times of a rank's whole share: forward, input gradient, weight gradient.
+// Times that all layers of a rank take: forward, input gradient, weight gradient.
 struct RankTimes {
   std::array<double, 3> value = {1, 1, 1};
   bool in_seconds = false;
@@ -74,8 +74,8 @@ RankTimes parse_times(const std::string& text) {
   return times;
 }
 
-// Equal stages: each has its part of the rank's times and of a micro-batch's activations. Half of
-// the activations are kept for the weight gradient.
+// Makes equal stages: each has one of `parts` equal parts of the rank's times and of a
+// micro-batch's activations. Half of the activations are kept for the weight gradient.
 std::vector<StageCost> equal_costs(const RankTimes& times, bool recompute, int stages, int parts) {
   StageCost cost;
   cost.forward_s = times.value[0] / parts;

@@ -27,10 +27,10 @@ struct ScheduleSourceOptions {
   int group = 0;
   int slices = 1;
   bool defer_weights = false;
-  std::string times;  // "F,I,W" for a rank's whole share; empty: 1,1,1
+  std::string times;  // "F,I,W" of all layers of a rank; empty: 1,1,1
   std::string message;
   bool recompute = false;
-  double memory_limit = 0;  // in activations of a micro-batch on a whole rank
+  double memory_limit = 0;  // in activations of a micro-batch for all layers of a rank
   std::string scenario;
   std::vector<std::string> set;
   // Options above that the user gave, such as "--ranks"; a scenario or a file has its own values.
@@ -43,7 +43,7 @@ struct ScheduleSource {
   std::string title;               // "zb-v, 4 ranks, 8 micro-batches"
   std::vector<std::string> notes;  // assumptions, a line each
   bool in_seconds = false;         // else in units of the forward time of a rank
-  bool in_bytes = false;           // else in units of a micro-batch's activations on a whole rank
+  bool in_bytes = false;  // else in units of a micro-batch's activations for all layers of a rank
   // The request for the schedule, from which a search can start: ranks, micro-batches, chunks,
   // costs [stage of the model * slices + slice], message, limit.
   ScheduleRequest request;

@@ -35,7 +35,7 @@ void send_json(httplib::Response& response, int status, const Json& document) {
   response.set_content(json_text(document, -1), "application/json");
 }
 
-// Reads no more of such a request: its body could be anything.
+// Closes the connection, because the rest of a refused request could be anything.
 void refuse(httplib::Response& response, int status, const char* text) {
   response.status = status;
   response.set_header("Connection", "close");
@@ -74,7 +74,7 @@ class Handlers {
   }
 
  private:
-  // Checks the token before a body is read. The page has it in its address, its script in a header.
+  // Checks the token before a body is read: GET has it in the address, POST in a header.
   bool is_let_in(const httplib::Request& request, httplib::Response& response) const {
     const bool post = request.method == "POST";
     const std::string said = post ? request.get_header_value("Authorization")
@@ -83,7 +83,7 @@ class Handlers {
       send_stranger_away(response);
       return false;
     }
-    // A stated length is checked against kLongestRequest.
+    // The library checks only a stated length against kLongestRequest.
     if (post && !request.has_header("Content-Length")) {
       refuse(response, 411, "A request must state its length.\n");
       return false;

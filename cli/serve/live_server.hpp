@@ -19,8 +19,8 @@ struct ServerOptions {
 std::string random_token();
 
 // Serves until `stop` is set, then completes answers in progress. Calls `listening` with the port
-// once it accepts connections. A request without the token gets 403 and nothing else; the page has
-// it as `?token=`, the requests of its script as `Authorization: Bearer`.
+// once it accepts connections. A request without the token gets 403 and nothing else. The page is
+// requested with `?token=`, and its script sends `Authorization: Bearer`.
 //
 //   GET  /          the page
 //   POST /answer    {"set": {key: value}} to LiveStudy::answer()

@@ -81,7 +81,7 @@ void add_keys(const std::string& text, Completion& found) {
   }
 }
 
-// Values that name entries of the library, by the value's name in the help.
+// A kind of value that names entries of the library. `value` is what the help calls it.
 struct NamedValue {
   std::string_view value;
   std::vector<std::string_view> keys;  // keys of scenarios that take the same names

@@ -1,5 +1,5 @@
 // windtunnel trace: writes the Plan of a scenario as MLCommons Chakra execution traces and executes
-// traces; also writes its failures as a log of faults and fits logs (trace_parts.hpp).
+// traces; also writes the scenario's failures as a log of faults and fits logs (trace_parts.hpp).
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -78,9 +78,9 @@ void check_machine(const Case& on, const Plan& plan, const std::string& scenario
 // run.
 Timeline time_on_machine(const Case& on, Plan& plan, bool foreign = true);
 
-// The range of the step of foreign tasks, given the tasks as they were before time_on_machine().
-// All communication gets faster or slower by what is uncertain about the network: the calibration's
-// network numbers at the ends of their intervals, and the error of its law (communication_error()).
+// Returns the range of the step of foreign tasks, given as they were before time_on_machine(). At
+// its ends all communication is faster or slower by what is uncertain about the network: the
+// calibration's network numbers, and the error of its law (communication_error()).
 FigureRange step_range(const Case& on, const Plan& plan);
 
 }  // namespace windtunnel

@@ -30,7 +30,7 @@ struct ResolvedValue {
 
 // A value: copies are independent, also on different threads; a moved-from object may only be
 // assigned to or destroyed. Settings are checked when the case is used, so that dependent settings
-// can be made one after the other; check() does so at once.
+// can be made one after the other; check() checks them at once.
 class WINDTUNNEL_API Case {
  public:
   // Reads a scenario or the configuration of a training program (docs/guide/import.md). Settings

@@ -20,7 +20,7 @@ struct GradientTensor {
   double elements() const { return count * (rows > 0 ? rows : 1) * columns; }
 };
 
-// What a recipe is for: one buffer that is reduced among `ranks` members.
+// The input of a recipe: one buffer that is reduced among `ranks` members.
 struct CompressorRequest {
   std::vector<GradientTensor> tensors;
   double elements() const {
@@ -29,7 +29,7 @@ struct CompressorRequest {
     return sum;
   }
   int ranks = 1;
-  int nodes = 1;             // of the members, equally many on each
+  int nodes = 1;             // nodes that hold the members, equally many on each
   double element_bytes = 4;  // of a gradient
   // Values of "rank", "density", "bits", "block", "warmup" and "every": from the scenario,
   // otherwise the defaults in Compressor::numbers or of the warm-up.
@@ -47,7 +47,7 @@ struct Kernel {
   std::string like = {};  // the library's kernel whose share of the bandwidth it reaches
   std::string law = {};   // the measured kernel it corresponds to: a name in the calibration's laws
   std::string next_law = {};  // a second law, if it corresponds to two measured kernels
-  // `count` products of m x k by k x n; m 0: none. product() also fills bytes and flops.
+  // `count` products of m x k by k x n; no product if m is 0. product() also fills bytes and flops.
   double m = 0, n = 0, k = 0, count = 1;
 };
 
@@ -61,14 +61,14 @@ enum class Collective { all_reduce, reduce_scatter, all_gather, all_to_all, send
 // Members that take part: all, those of each node, or those with the same position in their nodes.
 enum class ReduceHop { all, node, across };
 
-// The kernels in order, then the collective, which waits for them; the next step waits for it.
-// Without bytes there is no collective: the last step decodes.
+// A step runs the kernels in order, then the collective, for which the next step waits. Without
+// bytes there is no collective, as in the last step, which decodes.
 struct RecipeStep {
   std::vector<Kernel> kernels = {};
   Collective collective = Collective::all_reduce;
   double bytes = 0;  // the full buffer; all-gather: contributions of all members together
   ReduceHop hop = ReduceHop::all;
-  // the step runs once in this many iterations; `bytes` is the mean per iteration
+  // The step runs once in this many iterations; `bytes` is the mean per iteration.
   double every = 1;
 };
 
@@ -86,10 +86,10 @@ struct Compressor {
   // {{"rank", 4}}.
   std::map<std::string, double> numbers = {};
   std::string feedback = {};  // default of communication.compressor.feedback; empty: not supported
-  // All that is sent is summed over the members in compressed form; with sharded gradients the sum
-  // is scattered.
+  // Whether members can sum what they send in compressed form. With sharded gradients the sum is
+  // scattered.
   bool summable = false;
-  bool fusible = false;        // one all-reduce: buckets may be fused by compressed bytes
+  bool fusible = false;  // sends by one all-reduce, so buckets may be fused by compressed bytes
   bool whole_tensors = false;  // works on whole matrices
 };
 

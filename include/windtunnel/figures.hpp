@@ -27,8 +27,8 @@ struct Figure {
   std::optional<Interval> interval = {};  // 95 %, if the value is a mean over trials
 };
 
-// The figures are in the order of that document. Figures that do not apply or have no value are
-// absent, and so are words, such as the name of the best copy, which Result::json() contains.
+// The figures are in the order of `windtunnel run --json`. Figures that do not apply or have no
+// value are absent, and so are words, such as the best copy's name, which Result::json() has.
 class WINDTUNNEL_API Figures {
  public:
   Figures() = default;

@@ -17,16 +17,16 @@ struct SavingMoment {
   std::int64_t iteration = 0;  // the next to run
   double iteration_s = 0;      // duration without a snapshot, on the available nodes
   double stall_s = 0;          // by which a snapshot of this tier lengthens an iteration
-  double complete_s = 0;       // from its start until it can be restored
-  double restore_s = 0;        // time to restore it
+  double complete_s = 0;       // from a snapshot's start until it can be restored
+  double restore_s = 0;        // time to restore a snapshot
   std::int64_t failures = 0;   // unexpected failures so far, fatal or not
   double mtbf_s = 0;  // mean time between such failures by the scenario's rates; infinite: none
 };
 
-// Seconds from this moment to the next snapshot, finite and above 0. The first iteration that
-// starts at or after that time takes it, but not before the last copy is complete. Called at each
-// start and restart of training and at the start of each snapshot. Trials call it concurrently from
-// several threads; equal moments must get equal answers.
+// Returns the seconds from this moment to the next snapshot, finite and above 0. The first
+// iteration that starts at or after that time takes the snapshot, but not before the last copy is
+// complete. Called at each start and restart of training and at the start of each snapshot. Trials
+// call it concurrently from several threads; equal moments must get equal answers.
 using SavingRule = std::function<double(const SavingMoment&)>;
 
 }  // namespace windtunnel_api

@@ -24,7 +24,7 @@ struct Action {
 // Work of a stage on one micro-batch.
 struct StageWork {
   double forward_s = 0;
-  double backward_input_s = 0;  // includes recomputation for it
+  double backward_input_s = 0;  // includes the recomputation that it needs
   double backward_weight_s = 0;
   double activation_bytes = 0;  // kept from the forward until the end of the backward
 };

@@ -23,7 +23,7 @@ namespace windtunnel_api {
 
 struct SimulateOptions {
   int threads = 0;         // for campaigns; 0: all cores; results do not depend on it
-  bool allow_oom = false;  // simulate although it does not fit in memory
+  bool allow_oom = false;  // simulate although the job does not fit in memory
   std::function<void(const std::string& step)> progress = {};  // called before each step
   // When a stop is requested, simulate() throws an Error (Cause::failed) before the next step or
   // trial of a campaign.

@@ -20,7 +20,7 @@ struct SweepPoint {
   int index = 0;             // in the grid; the last key changes fastest
   std::vector<Setting> set;  // the point's values
   std::string reason;        // not empty: why it cannot be simulated, as in an Error's what()
-  Figures figures;  // of iteration, campaign and job; without advice on intervals, origin.*
+  Figures figures;  // of iteration, campaign and job, without origin.* and advice on intervals
 };
 
 struct SweepOptions {

@@ -6,9 +6,9 @@
 
 namespace windtunnel_api {
 
-// A task of a rank: a computation, an end of a message, a collective, a copy, an encoding or a
-// write. It begins when its predecessors have ended and its stream is free. A collective includes
-// the wait for its last member, a receive the wait for its bytes.
+// A task of a rank: a computation, the sending or receiving of a message, a collective, a copy, an
+// encoding or a write. It begins when its predecessors have ended and its stream is free. A
+// collective includes the wait for its last member, a receive the wait for its bytes.
 struct TimedTask {
   std::string name;    // "F0.3": forward of stage 0, micro-batch 3
   std::string kind;    // "compute", "send", "recv", "collective", "copy", "encode" or "store"

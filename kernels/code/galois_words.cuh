@@ -18,13 +18,13 @@ struct GaloisTable {
   std::uint32_t high;       // multiples of 0, 0x08, 0x80, 0x88
 };
 
-// In the low 16 bits, one nibble per byte of the word, in the order of bytes 2, 0, 3, 1.
+// Each has a nibble for each byte of the word in its low 16 bits, in the order of bytes 2, 0, 3, 1.
 struct GaloisSelectors {
   std::uint32_t low, middle, high;
 };
 
-// Bits of a where the mask is one, of b elsewhere. Forces one instruction: a compiler that knows
-// which bits matter would use two smaller masks.
+// Takes bits of a where the mask is one, and of b elsewhere. Forces one instruction: a compiler
+// that knows which bits matter would use two smaller masks.
 WINDTUNNEL_BOTH inline std::uint32_t merged_bits(std::uint32_t a, std::uint32_t b,
                                                  std::uint32_t mask) {
 #ifdef __CUDA_ARCH__
@@ -69,7 +69,7 @@ WINDTUNNEL_BOTH inline void fill_galois_sums(std::uint32_t a, std::uint32_t b, s
 }
 
 WINDTUNNEL_BOTH inline GaloisTable galois_table(std::uint32_t coefficient) {
-  std::uint32_t multiple[8] = {coefficient};  // of each bit of a byte, modulo 0x11d
+  std::uint32_t multiple[8] = {coefficient};  // coefficient times each bit of a byte, modulo 0x11d
   for (int bit = 1; bit < 8; ++bit) {
     const std::uint32_t doubled = multiple[bit - 1] * 2;
     multiple[bit] = doubled ^ (doubled >> 8) * 0x11du;

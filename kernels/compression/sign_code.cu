@@ -7,7 +7,7 @@
 namespace windtunnel {
 namespace {
 
-// A warp processes 8 rows of a quad per lane. Lane 8 g + j ends with the word of row j, group g.
+// A warp processes 8 rows, each lane a quad of each row. Lane 8 g + j ends with word g of row j.
 constexpr int kRows = 8;
 constexpr std::size_t kRow = 128;
 constexpr std::size_t kTile = kRows * kRow;

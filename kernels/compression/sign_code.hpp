@@ -30,15 +30,15 @@ struct SignCode {
   // Decodes to +scale or -scale, where scale = *magnitude / elements in fp32.
   void (*unpack)(const std::uint32_t* words, std::size_t elements, const double* magnitude,
                  float* x);
-  // *sum = sum of |x_i + y_i|, from which the scale of this step follows (`error` then reads
-  // twice).
+  // *sum = sum of |x_i + y_i|, from which `error` can take the scale of the same step, though the
+  // arrays are then read twice.
   void (*magnitude)(const float* x, const float* y, std::size_t elements, double* sum);
   // error += gradient; words = its signs; *next = sum of |error|; error -= scale * sign. The scale
-  // is that of *magnitude: of this step or, to need only one pass, of the last (`next` must be
-  // another double).
+  // follows from *magnitude: that of this step or, to need only one pass, of the last step. `next`
+  // must be another double.
   void (*error)(const float* gradient, std::size_t elements, const double* magnitude, float* error,
                 std::uint32_t* words, double* next);
-  // Bits that are set in at least half of 1 .. kMaxVotes consecutive arrays of sign_words().
+  // Sets bits set in at least half of `parts` (1 .. kMaxVotes) consecutive arrays of sign_words().
   void (*vote)(const std::uint32_t* words, int parts, std::size_t elements,
                std::uint32_t* majority);
 };

@@ -16,8 +16,8 @@ namespace windtunnel {
 
 constexpr std::size_t kSketchRows = 3;
 
-// Bit i % 32 of word i / 32 belongs to element i. In whole vectors of 16 bytes; bits beyond the
-// elements are clear.
+// Bit i % 32 of word i / 32 belongs to element i. Words fill whole vectors of 16 bytes; bits beyond
+// the elements are clear.
 constexpr std::size_t bitmap_words(std::size_t elements) {
   return (elements + 127) / 128 * 4;
 }
@@ -35,7 +35,7 @@ struct Sketch {
   // atom.add.f32 (PTX ISA), which treats subnormal sums and numbers as zero.
   void (*encode)(const float* x, std::size_t elements, std::uint64_t seed, std::size_t columns,
                  float* counters, std::uint32_t* bitmap);
-  // Gives zero if the bit is not set.
+  // An element whose bit is not set becomes zero.
   void (*estimate)(const float* counters, std::size_t columns, std::uint64_t seed,
                    const std::uint32_t* bitmap, std::size_t elements, float* x);
 };

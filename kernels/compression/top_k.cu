@@ -21,7 +21,7 @@ constexpr std::size_t kListShare = 16;   // elements per place in the list
 // State that the kernels of a selection share.
 struct Selection {
   std::uint64_t lower, upper;  // keys >= upper are selected; those in [lower, upper) are undecided
-  std::uint32_t wanted;        // among the undecided
+  std::uint32_t wanted;        // still to be selected among the undecided
   std::uint32_t undecided;
   int listed_at;           // the level whose boundary filled the list; kLevels: not filled yet
   std::uint32_t selected;  // written so far
@@ -177,7 +177,7 @@ __device__ Places places_of(std::uint32_t firsts, std::uint32_t seconds, std::ui
                             std::uint32_t* second) {
   __shared__ std::uint32_t of_warps[kWarps];
   __shared__ Places base;
-  // A block has at most kTile < 2^16 of each.
+  // A block has at most kTile < 2^16 elements of each kind, so one word counts both kinds.
   const std::uint32_t own = firsts | seconds << 16;
   std::uint32_t sum = own;
 #pragma unroll

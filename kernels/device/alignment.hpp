@@ -1,5 +1,5 @@
 // Arrays of compressors are aligned to 16 bytes, the width of one access of a CUDA thread.
-// Allocators and the gradient buckets of frameworks provide it.
+// Allocators and the gradient buckets of frameworks provide this alignment.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A GPU takes four of eight bytes in one instruction.
+// Selects four of eight bytes, which a GPU does in one instruction.
 #pragma once
 
 #include <cstdint>

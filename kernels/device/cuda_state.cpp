@@ -35,7 +35,7 @@ std::string why_no_cuda(const CudaState& state) {
   const bool too_old = state.driver_cuda > 0 && state.driver_cuda / 1000 < state.built_cuda / 1000;
   const bool disagree = state.driver_cuda > 0 && state.nvml_cuda > 0 &&
                         state.driver_cuda / 1000 != state.nvml_cuda / 1000;
-  // NVML's message. Without NVML, clocks and throttling are not known.
+  // A mismatch counts even if kernels can run: without NVML, clocks and throttling are not known.
   if (state.nvml_fault.find("mismatch") != std::string::npos) return two_drivers(state);
   if (state.devices > 0 && state.fault.empty()) return "";
   if (state.driver_cuda == 0) return "no NVIDIA driver: its library libcuda.so.1 was not found";

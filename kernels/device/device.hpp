@@ -13,8 +13,8 @@ namespace windtunnel {
 
 enum class DeviceKind { cpu, cuda };
 
-// Memory of the device; page-locked memory of the host, from which a device copies at full speed
-// (CPU: plain memory); memory of the host from malloc.
+// `device` is memory of the device, `pinned` page-locked memory of the host, from which a device
+// copies at full speed (CPU: plain memory), and `pageable` memory of the host from malloc.
 enum class MemoryKind { device, pinned, pageable };
 
 // Properties that do not change while a program runs; 0 or empty: not known.
@@ -75,9 +75,9 @@ struct Device {
   // Work that cannot be captured (it allocates or synchronises) is timed between two events,
   // including gaps caused by the host.
   double (*time_s)(const std::function<void()>& work, int times);
-  // Runs the works in parallel, each on a stream of its own (CPU: a thread), after everything
-  // started before and before everything started later. At most 8 works, and none of them may call
-  // run_beside().
+  // Runs the works in parallel, each on a stream of its own (CPU: a thread). They wait for
+  // everything started before, and everything started later waits for them. There are at most 8
+  // works, and none of them may call run_beside().
   void (*run_beside)(const std::vector<std::function<void()>>& works);
 };
 

@@ -10,8 +10,8 @@
 
 namespace windtunnel {
 
-// One exchange of a transposition: takes from the partner's row the half of each pair of columns,
-// `shift` bits wide, that belongs here. `upper`: this is the second row of the two.
+// One exchange of a transposition between two lanes: a lane replaces every other group of `shift`
+// bits in its row by one of the partner's row. `upper`: the lane has the second row of the two.
 WINDTUNNEL_BOTH inline std::uint32_t exchanged(std::uint32_t own, std::uint32_t other, bool upper,
                                                unsigned shift) {
   const std::uint32_t low = shift == 16 ? 0x0000ffffu : (shift == 8 ? 0x00ff00ffu : 0x0f0f0f0fu);

@@ -52,8 +52,8 @@ WINDTUNNEL_BOTH inline std::uint32_t e4m3_of(float x) {
   const std::uint32_t sign = (bits_of(x) >> 24) & 0x80u;
   float magnitude = float_of(magnitude_bits(x));
   magnitude = magnitude < kLargestE4m3 ? magnitude : kLargestE4m3;
-  // Values below 2^-6 have steps of 2^-9; 8 steps are the first normal number, and the code is also
-  // 8.
+  // Values below 2^-6 have steps of 2^-9; 8 steps are 2^-6, the first normal number, whose code is
+  // 8, too.
   const auto small = static_cast<std::uint32_t>(rounded(magnitude * 512.0f));
   const std::uint32_t bits = bits_of(magnitude);
   const std::uint32_t normal = ((bits + 0x7ffffu + ((bits >> 20) & 1u)) >> 20) - (120u << 3);

@@ -43,7 +43,7 @@ WINDTUNNEL_BOTH inline RandomWords philox(std::uint64_t seed, std::uint64_t coun
   return x;
 }
 
-// A number below `bound`. All are equally likely, up to a deviation of 2^-32 of bound.
+// Returns a number below `bound`. Its probability is 1 / bound, up to a deviation of 2^-32.
 WINDTUNNEL_BOTH inline std::uint32_t below(std::uint32_t word, std::uint32_t bound) {
   return static_cast<std::uint32_t>((std::uint64_t{word} * bound) >> 32);
 }

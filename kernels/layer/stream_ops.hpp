@@ -30,7 +30,7 @@ struct StreamOps {
   // Computes weight -= learning_rate * gradient with two roundings; 12.
   void (*sgd)(float learning_rate, const float* gradient, float* weight, std::size_t elements);
   // Copies between any two of device, pinned and pageable memory, at any alignment. Starts like a
-  // kernel; on CUDA a copy of pageable memory returns only after that has been read or written.
+  // kernel; on CUDA a copy of pageable memory returns only once its bytes are read or written.
   void (*copy)(std::byte* to, const std::byte* from, std::size_t size_bytes);
 };
 

@@ -31,8 +31,8 @@ struct GemmWork {
   const std::byte* b = nullptr;
   std::byte* c = nullptr;
   // How many of the algorithms proposed by the library's heuristic are timed, on the present
-  // content of A and B, when the first work of this form is prepared. The fastest is used for all
-  // later works of the form. 1: the heuristic's first, untimed.
+  // content of A and B, when a work of this type and shape is first prepared. Later works of the
+  // same type and shape use the fastest. 1: the heuristic's first, untimed.
   int proposals = 1;
   // A is stored as k x m, B as n x k: for gradients of a linear layer, dW = dY^T X, and for Y = X
   // W^T. Not for fp8, which has a fixed order.
@@ -47,8 +47,8 @@ struct Gemm {
   std::function<void()> (*prepared)(const GemmWork& work);
 };
 
-// Operands for timing, of size 1 to 2 and both signs: a GPU multiplies zeros at a higher clock,
-// because their wires do not toggle.
+// Operands for timing, of magnitude 1 to 2 and both signs: a GPU multiplies zeros at a higher
+// clock, because their wires do not toggle.
 std::vector<std::byte> gemm_numbers(GemmType type, std::size_t elements);
 
 // CPU: Eigen, only fp32. CUDA: cuBLASLt, with 32 MiB of workspace per stream. Only one thread may

@@ -33,12 +33,12 @@ struct LowRank {
                        float* q);  // Q = M^T P
   void (*subtract)(const LowRankShape& shape, const float* p, const float* q,
                    float* gradient);  // M -= P Q^T: the rest that the factors do not represent
-  // Replaces `batch` matrices of m x r, r <= m, by orthonormal columns such that the first j
-  // columns, for each j, span the first j given columns: |P^T P - I| <= 1e-5. Uses Cholesky's
-  // factor of the Gram matrix twice (Fukaya et al., "CholeskyQR2", 2014; stable up to a condition
-  // of 1/sqrt(2^-24)). Matrices whose condition may exceed 1e3 (with columns scaled to one length),
-  // including those of lower rank and zeros, first go through Householder's reflections. A matrix
-  // that is not finite becomes NaN.
+  // Replaces `batch` matrices of m x r, r <= m, by matrices P with orthonormal columns: |P^T P - I|
+  // <= 1e-5. For each j, the first j columns of P span the same space as the first j given columns.
+  // Uses Cholesky's factor of the Gram matrix twice (Fukaya et al., "CholeskyQR2", 2014; stable up
+  // to a condition of 1/sqrt(2^-24)). Matrices whose condition may exceed 1e3 (with columns scaled
+  // to one length), including those of lower rank and zeros, first go through Householder's
+  // reflections. A matrix that is not finite becomes NaN.
   void (*orthonormalise)(int batch, int m, int r, float* p, std::byte* workspace);
 };
 

@@ -105,7 +105,7 @@ WINDTUNNEL_BOTH bool invert_gram(const Team& team, int r, int count, const float
   // Elimination of [G | I]: G becomes R in its upper half, I becomes R^-T.
   for (int k = 0; k < r; ++k) {
     const float pivot = g[k * r + k];
-    // All threads see the same pivot. A smaller one means that the condition is too large.
+    // All threads see the same pivot. Below this bound the condition is too large.
     if (!(pivot > 1 / (kMaxCondition * kMaxCondition) && pivot <= FLT_MAX)) return false;
     const float root = 1 / std::sqrt(pivot);
     team.sync();
@@ -278,8 +278,8 @@ WINDTUNNEL_BOTH void invert_or_reflect(const Team& team, int m, int r, const flo
 // Divides the workspace of an orthonormalisation into its arrays.
 struct OrthonormalWorkspace {
   float* other;    // batch matrices of m x r
-  float* gram;     // batch by gram_parts of r x r
-  float* inverse;  // batch of r x r
+  float* gram;     // batch * gram_parts(m) matrices of r x r
+  float* inverse;  // batch matrices of r x r
   std::size_t size_bytes;
 
   OrthonormalWorkspace(int batch, int m, int r, std::byte* memory) {

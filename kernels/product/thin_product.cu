@@ -16,9 +16,9 @@ namespace {
 constexpr unsigned kRows = 8;       // per thread
 constexpr unsigned kColumns = 128;  // per warp and row: 4 per lane
 
-// kR is the number of columns to which a factor is padded. It determines what fits into registers:
-// one block per SM for 16, else two. Memory latency is hidden by loading ahead, except for 8
-// columns: their registers do not suffice, and the two blocks hide it for each other.
+// kR is the number of columns to which a factor is padded. It decides how many blocks per SM have
+// enough registers. Loading ahead hides memory latency, except for 8 columns, whose registers do
+// not suffice: with vector loads, two blocks hide it for each other.
 template <int kR>
 constexpr bool kLoadsAhead = kR != 8;
 template <int kR, bool kVector>

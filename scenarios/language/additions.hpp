@@ -19,10 +19,10 @@ struct Additions {
   std::vector<OwnPart> parts;
 };
 
-// Throw Error if `keys` is empty, if the part has no such key, if a value is not YAML, or if the
-// library already has the name. `tiers` lists the nearest tier first, each with its keys below
-// `snapshots.*`. A fabric has the keys below `cluster.fabric`, and a class of failures those below
-// `failures.*`; the class is called `name` unless a key names it.
+// Each makes a part called `name`. The keys of a snapshot tier (the nearest comes first) are those
+// below `snapshots.*`, those of a fabric are below `cluster.fabric`, and those of a class of
+// failures below `failures.*`; the class is called `name` unless there is a key `class`. Throw
+// Error for no keys, an unknown key, a value that is not YAML, or a name that the library has.
 OwnPart own_snapshots(const std::string& name, const std::vector<Overrides>& tiers);
 OwnPart own_fabric(const std::string& name, const Overrides& keys);
 OwnPart own_failure(const std::string& name, const Overrides& keys);

@@ -1,5 +1,5 @@
-// What a scenario can ask for besides the iteration and the campaign of its job, a row for each
-// study. Case::asked holds the resolved request; sim/study/studies.cpp runs it.
+// Lists the studies that a scenario can ask for besides the iteration and the campaign of its job.
+// Case::asked holds the resolved requests; sim/study/studies.cpp runs them.
 #pragma once
 
 #include <span>
@@ -24,8 +24,8 @@ struct AskedStudy {
   // (company.hpp). Null: the study is allowed there, or another check refuses it.
   const char* without;
   bool (*is_in)(const ValuesByType& asked);
-  // Runs after the other parts of the job are resolved. Adds nothing if the scenario does not ask.
-  // Throws Error about the keys at fault.
+  // Runs after the other parts of the job are resolved. Adds the study to `asked` if the scenario
+  // asks for it. Throws Error about the keys at fault.
   void (*resolve)(const StudyText& text, Job& job, ValuesByType& asked);
 };
 

@@ -44,7 +44,7 @@ void append(const std::vector<Note>& more, std::vector<Note>& notes) {
   notes.insert(notes.end(), more.begin(), more.end());
 }
 
-// Refuses keys of a scenario with several jobs, which has another form (company.hpp).
+// Refuses keys that only a scenario of several jobs has (company.hpp).
 void check_one_job(const DocumentNode& document) {
   for (const DocumentEntry& entry : document.entries) {
     if (entry.key == "jobs") {
@@ -60,8 +60,7 @@ void check_one_job(const DocumentNode& document) {
   }
 }
 
-// A refusal may name a sharding that the named software does not have. This appends the shardings
-// that it has.
+// If the refusal names a sharding, appends the shardings that the named software supports.
 Error with_shardings(const Error& error, const Framework& software) {
   const std::string text(error.text());
   const bool names = std::ranges::any_of(kChoices<Sharding>, [&](const Choice<Sharding>& choice) {
@@ -122,7 +121,7 @@ Case resolve_case(const ScenarioText& scenario, const Overrides& more, const Pre
   expand_names();
   for (std::size_t i = 0; i < result.set.size(); ++i) {
     const auto& [key, value] = result.set[i];
-    // `more` comes from the command line.
+    // `more` comes from the command line, not from the place of scenario.set.
     const bool placed = i < scenario.set.size() && scenario.set_at != nullptr;
     append(apply_override(document, key, value, placed ? scenario.set_at.get() : nullptr),
            result.notes);

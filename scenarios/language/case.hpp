@@ -23,14 +23,14 @@ struct Framework;  // scenarios/language/library/facts/training_software.hpp
 struct Case {
   std::string scenario;  // its `name`
   std::string key;       // stable: hash of the resolved values
-  std::string table;     // a hash of those values that decide the iterations, without the campaign
+  std::string table;     // hash of the values that decide an iteration, without the campaign
   std::string file;      // its name in messages; files that the text names are searched for next to
                          // it
   std::string text;      // the content of the file
   Overrides set;         // applied to the text in this order
   std::vector<NamedFile> files;  // files that the text names, as they were read
-  // The place of each of its keys, for Errors about the job: `places.placing(work)`. Empty if the
-  // Case was not read from a scenario.
+  // Where each key of the scenario stands. `places.placing(work)` adds these places to Errors about
+  // the job. Empty if the Case was not read from a scenario.
   Places places = {};
   Job job;
   // The result of prepare_iteration() for the job; null if the Case was not read from a scenario.
@@ -55,7 +55,7 @@ struct ScenarioText {
   std::shared_ptr<const Location> set_at = nullptr;  // where `set` was written; null: on the
                                                      // command line
   std::vector<NamedFile> files = {};  // files that the text names, used instead of those on disk
-  std::shared_ptr<const Additions> added = nullptr;  // by the calling program
+  std::shared_ptr<const Additions> added = nullptr;  // what the calling program adds
   bool operator==(const ScenarioText&) const = default;
 };
 
@@ -64,12 +64,12 @@ ScenarioText read_scenario(const std::string& path, const Overrides& set = {});
 // Applies `more` after scenario.set. Throws Error as load_case() does.
 Case resolve_case(const ScenarioText& scenario, const Overrides& more = {},
                   const Prepare& prepare = {});
-// The same without the iteration (Case::prepared is null): it checks neither that the schedule is
-// possible nor what a step costs.
+// Does not prepare the iteration: Case::prepared is null, and nothing checks whether the schedule
+// is possible or what a step costs.
 Case resolve_unprepared(const ScenarioText& scenario, const Overrides& more = {});
 
-// Reads, checks and resolves. Throws Error with file:line:column. Overrides are reported with the
-// location "--set KEY=VALUE".
+// Reads, checks and resolves. Throws Error with file:line:column, or with the location "--set
+// KEY=VALUE" if an override is at fault.
 Case load_case(const std::string& path, const Overrides& overrides = {});
 // The same from text; `file` is its name in messages, `added` what the calling program adds.
 Case parse_case(const std::string& text, const std::string& file, const Overrides& overrides = {},

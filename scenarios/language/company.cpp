@@ -171,7 +171,7 @@ void check_pools(const std::vector<JobText>& jobs, const Cluster& machine, const
   }
 }
 
-// The text of the shared cluster as one job sees it.
+// Returns the text of the shared cluster, with the number of nodes of one job.
 std::string cluster_of_job(const DocumentNode& company, int nodes, const Cluster& machine) {
   DocumentNode document = company;
   apply_override(document, "cluster.nodes", std::to_string(nodes));
@@ -190,7 +190,7 @@ bool both_mix(const Case& job, const Case& other) {
 }
 
 // A job on several pools uses properties that the pools have in common. Two jobs with different
-// sets of pools would give the one fabric two laws.
+// sets of pools would need two laws for the one fabric.
 void check_mix(const Case& job, const Case& other, const Location& where) {
   if (!both_mix(job, other)) return;
   if (pools_in_use(job.job.cluster) == pools_in_use(other.job.cluster)) return;
@@ -200,7 +200,7 @@ void check_mix(const Case& job, const Case& other, const Location& where) {
 }
 
 // Jobs share the machine, so constants fitted on it must agree. With pools each kind of node has
-// its own; then only the constants of groups that span several kinds must agree.
+// its own constants; then only those of groups that span several kinds must agree.
 void check_calibration(const Case& job, const Case& other) {
   const bool pools = !job.job.cluster.pools.empty();
   const bool mixed = both_mix(job, other);
@@ -244,8 +244,8 @@ void check_power(const Case& job) {
               "cluster.power: is only possible for a single job; leave it out");
 }
 
-// A simulation of several jobs draws stragglers anew, so a job alone and among others would have
-// different ones.
+// A simulation of several jobs draws stragglers anew, so a job would have other stragglers alone
+// than among other jobs.
 void check_jitter(const Case& job) {
   if (!job.job.cluster.jitter.active()) return;
   throw Error(job.places.where("cluster.jitter"),
@@ -287,7 +287,7 @@ void read_axes(const Cluster& machine, JobText& job) {
   }
 }
 
-// [node of the job] The nodes of the machine; `chosen` has them in the order of JobText::order.
+// [node of the job] Its node of the machine. `chosen` lists these in the order of JobText::order.
 std::vector<int> in_order_of_job(const JobText& job, const std::vector<int>& chosen) {
   if (job.order.empty()) return chosen;
   std::vector<int> places(chosen.size());

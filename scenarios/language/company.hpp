@@ -1,6 +1,6 @@
 // A scenario of several jobs on one cluster: `cluster:`, `jobs: [a.yaml, b.yaml]` and `placement:`.
-// Each job is a Case of its own: its file, changed to use the shared cluster and its nodes there.
-// Simulating that Case alone gives the job alone in its place.
+// Each job is a Case made from its own file, with the shared cluster and the job's nodes there. A
+// simulation of that Case shows the job without the other jobs.
 #pragma once
 
 #include <string>

@@ -347,7 +347,7 @@ class Explanation {
     return field.in_entry == InEntry::never ? kDefault : of_entry;
   }
 
-  // True if a map above the key is left out although it has a required key.
+  // True if the scenario leaves out a map above the key, and that map has a required key.
   bool is_left_out(std::string_view key) const {
     for (size_t dot = key.find('.'); dot != std::string_view::npos; dot = key.find('.', dot + 1)) {
       const std::string_view map = key.substr(0, dot);

@@ -11,8 +11,8 @@
 
 namespace windtunnel {
 
-// In the order of the field table: what the scenario states, and for keys that it leaves open the
-// program's defaults and the library's numbers.
+// The values are in the order of the field table: those that the scenario states, and for keys that
+// it leaves open the program's defaults and the library's numbers.
 std::vector<ResolvedValue> explain_values(const Values& values, const EvidenceList& evidence,
                                           const Job& job, const PowerSpec* power = nullptr);
 

@@ -62,7 +62,7 @@ void add_failures(const std::vector<FailureClass>& failures, Parts& parts) {
   }
 }
 
-// Returns the struct that holds the value a search found for the key. Null: no search did.
+// Returns the struct that holds what a search found for the key. Null: no search found it.
 const void* found_in(const Job& job, std::string_view key) {
   const Offload::Parts& searched = offload_of(job).searched;
   if (key == "recompute") return searched.recompute ? &job : nullptr;

@@ -1,4 +1,4 @@
-// The structs of a job that --explain reads back through the rows bound to their members.
+// Lists the structs of a job whose members --explain prints by the rows bound to them.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 namespace windtunnel {
 
 struct ExplainedPart {
-  std::string path;                             // the path above its keys
+  std::string path;                             // path of the map that contains the keys
   const void* type;                             // kTypeTag of the struct
   const void* from;                             // the struct in the job
   std::function<bool(std::string_view)> takes;  // whether a key below `path` has an effect
@@ -20,8 +20,8 @@ struct ExplainedPart {
 
 std::vector<ExplainedPart> explained_parts(const Job& job);
 
-// Replaces the value of a key that was left to `recompute: auto` or `offload: auto` by what the
-// search has found. Other values do not change.
+// If `recompute: auto` or `offload: auto` left the key of the value open, replaces the value by
+// what the search has found.
 void take_found(const Job& job, ResolvedValue& value);
 
 }  // namespace windtunnel

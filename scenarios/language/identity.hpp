@@ -20,14 +20,14 @@ struct Volunteers;
 // are all values that decide a result; for iterations those that a table of iterations is made
 // from, without the time between snapshots, failure rates and recovery times. Scenarios have equal
 // hashes if they differ only in comments, order of keys, name, spelling of a unit, or in whether a
-// default is written out. Hashes differ if a value, the content of a named file, or the origin of a
-// number differs whose origin the results name (hardware, calibration, failures, recovery). A
+// default is written out. Hashes differ if a value or the content of a named file differs, or the
+// origin of a number about hardware, calibration, failures or recovery, which results name. A
 // number of the library that is written out counts as assumed unless `origins` says otherwise.
 std::string identity_of(const std::vector<ResolvedValue>& values, const Job& job, Scope scope,
                         const Volunteers* volunteers = nullptr);
 
-// Converts the digits to a number, which takes less memory, and back; "" is 0. Nothing if a text is
-// neither.
+// Converts a hash to a number, which takes less memory, and back; "" becomes 0. Returns nothing for
+// a text that is neither a hash nor "".
 std::optional<std::uint64_t> key_number(std::string_view text);
 std::string key_text(std::uint64_t number);
 

@@ -13,7 +13,6 @@
 
 namespace windtunnel {
 
-// Reads what nearly all families name alike.
 void read_dimensions(const HuggingFaceConfig& config, TransformerSpec& model) {
   model.layers = config.whole("num_hidden_layers");
   model.hidden = config.whole("hidden_size");
@@ -88,8 +87,8 @@ namespace {
 
 using Config = HuggingFaceConfig;
 
-// The period of the `global` layers without a window among all `layers`, 0 if there are none.
-// Throws Error if they cannot be evenly spaced.
+// If `global` of the layers have no window, returns n so that every n-th layer has none; 0 if all
+// layers have one. Throws Error if layers without a window cannot be evenly spaced.
 int global_every(int global, int layers, const Location& where) {
   if (global == 0) return 0;
   const int every = layers / global;
@@ -99,8 +98,8 @@ int global_every(int global, int layers, const Location& where) {
                                  global, layers));
 }
 
-// Layers with a window: as layer_types lists them, or by default all but every `usual_every`-th (0:
-// all have it).
+// Sets the layers with a window: those of layer_types, or without that key all but every
+// `usual_every`-th (0: all).
 void read_window(const Config& config, const std::string& key, int usual_every,
                  TransformerSpec& model) {
   model.window = config.whole_or(key, 0);
@@ -134,8 +133,8 @@ void read_llama(const Config& config, TransformerSpec& model) {
   read_dimensions(config, model);
 }
 
-// The listed layers attend to image patches instead of the sequence. They are counted as attention
-// to the sequence, which has the same weight matrices.
+// Layers of cross_attention_layers attend to image patches instead of the sequence. They are
+// counted as attention to the sequence, which has the same weight matrices.
 void read_mllama(const Config& config, TransformerSpec& model) {
   read_dimensions(config, model);
   if (config.find("cross_attention_layers") == nullptr) return;
@@ -263,7 +262,7 @@ void read_nemotron(const Config& config, TransformerSpec& model) {
   model.normalisation = Normalisation::layer_norm;
 }
 
-// Letter for a word in layers_block_type, the newer form of the pattern.
+// Converts a word of layers_block_type, the newer form of the pattern, to the pattern's letter.
 char letter_of(const DocumentNode& type) {
   for (const auto& [name, letter] : {std::pair{"mamba", 'M'},
                                      {"linear_attention", 'M'},
@@ -322,8 +321,8 @@ void read_nemotron_h(const Config& config, TransformerSpec& model) {
   model.moe.latent_width = config.whole_or("moe_latent_size", 0);
 }
 
-// The model has neither attention nor MLP. A transformer needs values for both; these follow the
-// scan and are not used.
+// The model has neither attention nor MLP. A transformer needs sizes of both; these follow from the
+// scan's sizes and are not used.
 void read_mamba2(const Config& config, TransformerSpec& model) {
   model.layers = config.whole_or("num_hidden_layers", 64);
   model.pattern.assign(static_cast<std::size_t>(std::min(model.layers, 10'000)), 'M');
@@ -389,7 +388,7 @@ void read_opt(const Config& config, TransformerSpec& model) {
   }
 }
 
-// Whether positions are YaRN's and its temperature scales queries and keys. In DeepSeek's files
+// True if positions are YaRN's and its temperature scales queries and keys. In DeepSeek's files
 // mscale equals mscale_all_dim, and the temperature scales scores instead (transformers,
 // modeling_rope_utils.py, _compute_yarn_parameters). Older files call the type `type`; from version
 // 5 of transformers on, rope_parameters replaces rope_scaling.
@@ -408,7 +407,7 @@ bool scales_rotary(const Config& config) {
   return false;
 }
 
-// Settings that any family's file may have.
+// Reads settings that any family's file may have.
 void read_kernels_of_their_own(const Config& config, TransformerSpec& model) {
   model.scaled_rotary = model.position == PositionEncoding::rotary && scales_rotary(config);
   model.clamped_activation =
@@ -479,7 +478,7 @@ constexpr std::array kTypes = std::to_array<HuggingFaceType>({
     {"t5", read_t5},
 });
 
-// Known types that cannot be modelled, and the part that is missing here.
+// These types are known but cannot be modelled. `has` names what the simulator lacks.
 struct UnmodelledType {
   std::string_view name;
   std::string_view has;

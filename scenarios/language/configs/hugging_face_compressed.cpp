@@ -36,7 +36,7 @@ CompressedAttention compressed_attention(const HuggingFaceConfig& config,
   }
   for (int layer = 0; layer < model.layers; ++layer) {
     const int ratio = windtunnel::whole(ratios[layer], "compress_ratios");
-    if (ratio <= 1) continue;  // reads only its window
+    if (ratio <= 1) continue;  // the layer attends only to its window
     (ratio <= 16 ? part.choosing : part.dense) += 1;
     if (ratio > 16) part.compression = ratio;
   }

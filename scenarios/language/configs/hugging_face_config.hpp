@@ -86,19 +86,19 @@ class HuggingFaceConfig {
   mutable std::set<std::string> asked_;
 };
 
-// Reads the dimensions and forms that nearly all families name alike.
+// Reads the sizes and kinds of layers under the keys that nearly all families share.
 void read_dimensions(const HuggingFaceConfig& config, TransformerSpec& model);
 // Reads latent attention and the experts of DeepSeek.
 void read_deepseek(const HuggingFaceConfig& config, TransformerSpec& model);
-// Sizes of Qwen's experts, but not which layers have them.
+// Reads the sizes of Qwen's experts, but not which layers have experts.
 void read_qwen_expert_sizes(const HuggingFaceConfig& config, TransformerSpec& model);
 // Sets the layers from one letter of kBlockLetters each: as a pattern or, where possible, as a
 // number of dense layers before layers with experts.
 void set_layers(const std::string& letters, TransformerSpec& model);
-// [layer] Whether it has experts: every n-th layer (Qwen), except listed ones.
+// [layer] Whether it has experts: every n-th layer has (Qwen), except listed ones.
 std::vector<bool> qwen_expert_layers(const HuggingFaceConfig& config, int layers);
 
-// Families whose layers are not alike (hugging_face_mixed.cpp).
+// These families have layers of several kinds (hugging_face_mixed.cpp).
 void read_qwen3_next(const HuggingFaceConfig& config, TransformerSpec& model);
 void read_qwen3_5(const HuggingFaceConfig& config, TransformerSpec& model);
 void read_kimi_linear(const HuggingFaceConfig& config, TransformerSpec& model);
@@ -116,9 +116,9 @@ void read_t5(const HuggingFaceConfig& config, TransformerSpec& model);
 void read_bart(const HuggingFaceConfig& config, TransformerSpec& model);
 void read_pegasus(const HuggingFaceConfig& config, TransformerSpec& model);
 
-// Records in TransformerSpec::left_out what the file has and no reader has asked for, modules for
-// multi-token prediction and towers before the decoder, each with its share of operations if that
-// is known.
+// Records in TransformerSpec::left_out the fields that no reader has asked for, the modules for
+// multi-token prediction, and the towers before the decoder, each with its share of operations if
+// that is known.
 void name_left_out(const DocumentNode& document, const HuggingFaceConfig& config,
                    TransformerSpec& model);
 

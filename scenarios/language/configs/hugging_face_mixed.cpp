@@ -17,7 +17,7 @@ namespace {
 
 using MixedConfig = HuggingFaceConfig;
 
-// [layer] Whether it has attention: from layer_types, or every n-th layer.
+// [layer] Whether it has full attention: as layer_types says, or else every n-th layer.
 std::vector<bool> attention_layers(const MixedConfig& config, int layers, int usual_every) {
   std::vector<bool> attention(static_cast<std::size_t>(std::clamp(layers, 0, 10'000)));
   if (config.find("layer_types") == nullptr) {
@@ -94,8 +94,8 @@ void read_qwen3_5(const MixedConfig& config, TransformerSpec& model) {
   set_mixed_layers(attention, std::vector<bool>(attention.size(), moe), model);
 }
 
-// Kimi Delta Attention alternates with latent attention without positions. Layers are counted from
-// 1.
+// Kimi Delta Attention alternates with latent attention without positions. The file counts layers
+// from 1.
 void read_kimi_linear(const MixedConfig& config, TransformerSpec& model) {
   read_dimensions(config, model);
   const HuggingFaceConfig linear = config.part("linear_attn_config");
@@ -220,10 +220,10 @@ void read_glm4_moe(const MixedConfig& config, TransformerSpec& model) {
 
 namespace {
 
-// Keys that no reader asks for and that change time and memory by at most a vector per layer:
-// tokens, tokenizers, generation, initialisation, scales of positions and of the router, norms of
-// queries and keys, formats of weights. A leading `*` matches anything; `_*` matches private keys
-// of the library that wrote the file.
+// No reader asks for these keys. They change time and memory by at most a vector per layer: tokens,
+// tokenizers, generation, initialisation, scales of positions and of the router, norms of queries
+// and keys, formats of weights. A leading `*` matches anything; `_*` matches private keys of the
+// library that wrote the file.
 constexpr std::array<std::string_view, 98> kOfNoEffect = {
     "*_eps",
     "*_epsilon",

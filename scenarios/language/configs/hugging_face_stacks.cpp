@@ -70,7 +70,7 @@ void read_bart(const StacksConfig& config, TransformerSpec& model) {
              config.whole_or("max_position_embeddings", 1024), model);
 }
 
-// As BART, but positions are sines that are added, without learned weights.
+// Pegasus is BART with sines as positions, which have no learned weights.
 void read_pegasus(const StacksConfig& config, TransformerSpec& model) {
   read_bart(config, model);
   model.position = PositionEncoding::none;

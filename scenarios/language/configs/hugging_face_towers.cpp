@@ -44,8 +44,8 @@ struct TowerParts {
   Tower& tower() const { return made.tower; }
   double width() const { return made.tower.layers.hidden; }
   int patches() const { return made.tower.patches(); }
-  // Sets the patches of a square image, and its tokens, one of which stands for a square of
-  // patches.
+  // Sets the patches of a square image, and its tokens, each of which stands for `merged` x
+  // `merged` patches.
   void set_square_patches(int usual_side, int merged = 1, int frames = 1) const {
     const int patch = std::max(1, config.whole_or("patch_size", 14));
     const int stated = first_of(config, {"image_size"});
@@ -58,7 +58,7 @@ struct TowerParts {
   }
 };
 
-// The side of the image that is counted if the file does not state one.
+// Pixels on a side of the image that is counted if the file does not state its size.
 constexpr int kFreeSide = 448;
 
 void read_llava(const TowerParts& of) {
@@ -99,7 +99,7 @@ void read_llama4(const TowerParts& of) {
   of.tower().projector = {double(of.tower().layers.ffn_hidden), in, out, of.text};
 }
 
-// An image is up to max_num_tiles tiles, which have tables of positions for each form of an image.
+// An image is up to max_num_tiles tiles. Each supported aspect ratio has a table of positions.
 void read_mllama(const TowerParts& of) {
   of.set_square_patches(448);
   const int tiles = std::clamp(of.config.whole_or("max_num_tiles", 4), 1, 64);
@@ -110,7 +110,7 @@ void read_mllama(const TowerParts& of) {
   of.tower().layers.sequence *= tiles;
   of.tower().tokens = of.patches();
   of.made.in_sequence = false;
-  of.made.side = static_cast<int>(of.made.side * std::sqrt(tiles));  // tiles in a square
+  of.made.side = static_cast<int>(of.made.side * std::sqrt(tiles));  // if tiles form a square
   of.tower().projector = {double(of.config.whole_or("vision_output_dim", 7680)), of.text};
 }
 
@@ -168,7 +168,7 @@ TransformerSpec tower_layers(const TowerConfig& tower) {
   layers.kv_heads = layers.heads;
   layers.bidirectional = true;
   layers.position = PositionEncoding::none;
-  // Qwen2.5-VL: all layers but the listed ones attend inside windows of this many pixels.
+  // In Qwen2.5-VL all but the listed layers attend inside windows of this side in pixels.
   const int pixels = first_of(tower, {"window_size"});
   const DocumentNode* whole = tower.find("fullatt_block_indexes");
   if (pixels > 0 && whole != nullptr && !whole->items.empty()) {

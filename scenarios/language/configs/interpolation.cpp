@@ -67,7 +67,7 @@ class Interpolations {
   static constexpr int kDeepest = 8;
   static constexpr std::size_t kLongest = 4096;
 
-  // The end of the first "${" that contains no other.
+  // Returns the '}' of the first "${...}" that contains no other.
   static std::size_t find_end(const std::string& text) {
     const std::size_t begin = text.find("${");
     return begin == text.npos ? text.npos : text.find('}', begin);

@@ -81,7 +81,7 @@ class MegatronArguments {
 
 using Arguments = MegatronArguments;
 
-// The numbers of zeros and ones in "[0]*3+[1]*58"; nothing if the text is not such a list.
+// Returns the numbers of zeros and ones in "[0]*3+[1]*58"; nothing if the text is not such a list.
 std::optional<std::array<double, 2>> listed(std::string_view text) {
   std::array<double, 2> counts{};
   while (!text.empty()) {
@@ -106,7 +106,7 @@ std::optional<std::array<double, 2>> listed(std::string_view text) {
   return counts;
 }
 
-// Layers with a dense MLP. N means that every N-th layer has experts; "([0]*3+[1]*58)" lists them.
+// Counts layers with a dense MLP. N: every N-th layer has experts; "([0]*3+[1]*58)" lists them.
 int dense_layers(const Arguments& arguments, int layers) {
   const Setting* word = arguments.find("--moe-layer-freq");
   if (word == nullptr) return 0;
@@ -242,7 +242,7 @@ void read_variants(const Arguments& arguments, TransformerSpec& model) {
                             "gated_delta_net, dsa",
                             variant->value));
   }
-  if (!model.pattern.empty()) return;  // the pattern places them itself
+  if (!model.pattern.empty()) return;  // the pattern says which layers have which attention
   model.mamba = gated_delta(arguments);
   const int every = std::max(1, arguments.whole_or("--linear-attention-freq", 4));
   model.pattern.clear();
@@ -374,8 +374,8 @@ void write_experts(const TransformerSpec& model, MegatronSettings& settings) {
   }
 }
 
-// The period of layers with full attention, if the others carry the state of a gated delta rule; 0
-// if the pattern is not periodic.
+// If every n-th layer has full attention and the others a gated delta rule, returns n. Returns 0
+// for other patterns.
 int linear_attention_period(const TransformerSpec& model) {
   const std::size_t first = model.pattern.find_first_of("TX");
   if (model.mamba.kind != ScanKind::gated_delta || first == std::string::npos) return 0;

@@ -1,5 +1,5 @@
-// Checks of a model that was read from another program's file: the ranges of a scenario's keys, and
-// relations between the numbers.
+// Checks a model that was read from another program's file: its numbers must be in the ranges of a
+// scenario's keys and fit each other.
 #pragma once
 
 #include "models/base/error.hpp"
@@ -7,7 +7,7 @@
 
 namespace windtunnel {
 
-// Throws Error at `where` that names the key of a scenario ("model.heads") for the wrong number.
+// Throws Error at `where` that names the scenario's key ("model.heads") for the wrong number.
 void check_limits(const TransformerSpec& model, const Location& where);
 
 }  // namespace windtunnel

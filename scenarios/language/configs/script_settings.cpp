@@ -91,7 +91,7 @@ class ScriptReader {
   };
   // State of an `if` up to its `fi`, or of a `case` up to its `esac`.
   struct ShellBranch {
-    bool asks = true;           // inside a condition or pattern
+    bool asks = true;           // the reader is inside a condition or pattern
     std::optional<bool> holds;  // condition of the branch; nothing: unknown
     bool taken = false;         // an earlier branch surely applies
     bool counts() const { return asks || (!taken && holds.value_or(true)); }
@@ -132,8 +132,8 @@ class ScriptReader {
   Location here() const { return {at_.file, at_.line, at_.column + 1}; }
   static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
   static bool ends_word(char c) { return is_blank(c) || c == '\n' || c == ';'; }
-  // True at the start of a word. Inside a word '|' is an ordinary character ("M*|M*" has stages of
-  // a pipeline).
+  // Ask this only at the start of a word. Inside a word '|' is an ordinary character ("M*|M*" has
+  // stages of a pipeline).
   static bool ends_command(char c) { return c == '\n' || c == ';' || c == '|' || c == '&'; }
   static bool is_argument(const ScriptWord& word) {
     return word.text.size() > 1 && word.text[0] == '-' &&
@@ -252,7 +252,7 @@ class ScriptReader {
     } else if (first == "then") {
       branch.asks = false;
     } else if (branch.asks) {
-      branch.holds.reset();  // "[ a ] || [ b ]"
+      branch.holds.reset();  // "[ a ] || [ b ]" is not evaluated
     } else {
       return false;
     }
@@ -303,8 +303,8 @@ class ScriptReader {
     return rest;
   }
 
-  // Reads one word, or the several words of a variable with arguments. Arrays contain no
-  // assignments.
+  // Reads one word, or the several words of a variable with arguments. Inside an array no word is
+  // an assignment.
   void read_word(std::vector<ScriptWord>& words, bool in_array = false) {
     ScriptWord word{{}, here()};
     char quote = 0;
@@ -351,7 +351,7 @@ class ScriptReader {
     const bool adds = word.text[end - 1] == '+';
     ShellVariable& variable = variables_[word.text.substr(0, adds ? end - 1 : end)];
     const std::string value = word.text.substr(end + 1);
-    // "A=${A:-8}" is resolved now; a value without blanks is not a list of arguments.
+    // In "A=${A:-8}" the value is resolved already. It also gets words if it lists arguments.
     variable.text = adds ? variable.text.value_or("") + value : value;
     variable.used = false;
     std::vector<ScriptWord> parts = split(value, word.where);
@@ -475,7 +475,7 @@ class ScriptReader {
     const bool or_empty = rest.starts_with(':');
     if (or_empty) rest.remove_prefix(1);
     const bool otherwise = rest.starts_with('-') || rest.starts_with('=');
-    if (!rest.empty() && !otherwise) return written;  // "${X%.*}"
+    if (!rest.empty() && !otherwise) return written;  // such as "${X%.*}", which is not evaluated
     const auto found = variables_.find(name);
     if (found != variables_.end() && found->second.text &&
         !(or_empty && found->second.text->empty())) {
@@ -558,8 +558,8 @@ class ScriptReader {
     });
   }
 
-  // Adds one argument with its values in brackets ("--target-modules q_proj v_proj"). The program
-  // that is launched ends the values.
+  // Adds one argument with its values in brackets ("--target-modules q_proj v_proj"). If one of
+  // these words names the program to launch, only the first is a value.
   void add_argument(const ScriptWord& name, std::span<const ScriptWord> values) {
     if (values.empty()) {
       settings_.push_back({setting_name(name.text), "true", name.where});

@@ -32,7 +32,7 @@ std::vector<std::string> calibration_names();
 Rows cluster_rows();  // "cluster" and all below it
 Rows fabric_rows();
 Rows communication_rows();
-Rows context_rows();         // "layout.cp", "layout.ep": algorithms
+Rows context_rows();         // algorithms of "layout.cp" and "layout.ep"
 Rows length_rows();          // "batch.lengths", and which ranks compute which sequences
 Rows place_rows();           // which nodes hold the ranks of "layout"
 Rows signature_rows();       // "layout.signatures"
@@ -57,7 +57,7 @@ Rows campaign_pause_rows();
 Rows campaign_rows();  // snapshots, failures, recovery, job, campaign
 Rows snapshot_rows();
 Rows recovery_rows();
-Rows more_rows();  // none here; a program that links the library can define keys of its own
+Rows more_rows();  // empty unless a program that links the library defines keys here
 
 // The paths of the keys for detection of a failure. They must outlive the rows.
 struct DetectionPaths {
@@ -117,7 +117,7 @@ void assign(Type& member, const Value& value) {
   } else if constexpr (std::is_enum_v<Type>) {
     member = value_of<Type>(value.text);
   } else if constexpr (std::is_same_v<Type, Parameter>) {
-    member = {value.number, value.number, value.number, {}, {}};  // the scenario has the evidence
+    member = {value.number, value.number, value.number, {}, {}};  // evidence is added later
   } else if constexpr (std::is_same_v<Type, bool>) {
     member = named ? value.text == value.field->true_name : value.number != 0;
   } else if constexpr (requires { member.emplace(); }) {  // std::optional
@@ -161,7 +161,7 @@ bool read(const Type& member, Value& value) {
   return true;
 }
 
-// Such a struct starts as an entry of the library, and a default would silently replace that.
+// Such a struct starts as an entry of the library, which a default would silently replace.
 template <class Struct>
 inline constexpr bool kFromLibrary =
     std::is_same_v<Struct, TransformerSpec> || std::is_same_v<Struct, MixtureOfExperts> ||
@@ -294,7 +294,7 @@ Field row_of(ScalarType scalar, std::string_view path, const Properties&... prop
   return row;
 }
 
-// Marks rows that campaigns read and iterations do not, except those named.
+// Marks the rows as read by campaigns and not by iterations, except those named in `of_iterations`.
 inline Rows of_campaign(Rows rows, const std::vector<std::string_view>& of_iterations = {}) {
   for (Field& row : rows) {
     if (std::ranges::find(of_iterations, row.path) == of_iterations.end()) {

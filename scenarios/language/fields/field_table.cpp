@@ -30,7 +30,7 @@ std::vector<std::string> attention_names() {
   return names;
 }
 
-// The names of sets of modules and of single modules.
+// Lists the names of sets of modules and of single modules.
 std::vector<std::string_view> recompute_names() {
   std::vector<std::string_view> names = names_of<Recompute>();
   std::ranges::copy(names_of<RecomputeModule>(), std::back_inserter(names));
@@ -328,7 +328,6 @@ Rows rows_of_axes(std::index_sequence<I...> /*all*/) {
 
 Rows axis_rows() {
   Rows rows = rows_of_axes(std::make_index_sequence<kAxes.size()>());
-  // The forms of tensor parallelism come next.
   const Rows forms = {
       name_row("layout.tp_form", sets<&Layout::tensor>,
                "how tensor parallelism divides matrices: by columns and rows as in Megatron-LM "

@@ -8,7 +8,7 @@ namespace windtunnel {
 namespace {
 
 // A job with more than ten failures per node and day is not worth a simulation. The last factor
-// admits the limit itself in every unit.
+// admits the limit itself, whatever the unit in which a scenario states it.
 constexpr double kMostFailures_per_node_s = 10 / kDay_s * (1 + 1e-12);
 constexpr double kMostFailures_per_s = 1000 / kDay_s * (1 + 1e-12);
 

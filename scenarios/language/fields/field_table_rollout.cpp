@@ -117,7 +117,7 @@ Rows engine_rows() {
 }
 
 constexpr double kMostPeers = 1e5;
-// Each join is simulated as an event. The last factor admits the limit itself in every unit.
+// Each join is simulated as an event. The last factor admits the limit as stated in any unit.
 constexpr double kMostJoins_per_s = 360 / kHour_s * (1 + 1e-12);
 
 Rows peer_rows() {

@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kNumberPattern = R"(^\s*-?[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?\s*)";
 
-// The range in words, which editors show: patterns cannot express sizes.
+// States the range in words, which editors show, because patterns cannot express ranges.
 std::string range_title(const Field& field, Dimension dimension) {
   const bool iterations =
       field.scalar == ScalarType::interval && dimension == Dimension::iterations;

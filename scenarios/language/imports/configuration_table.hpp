@@ -22,8 +22,8 @@ using MeantKey = std::pair<std::string, std::string>;
 // The meaning of one setting.
 struct MeantSetting {
   std::string name;  // the end of its path: "tensor_parallel_degree", "bf16.enabled"
-  // By value in lower case; "any" matches every other value. A value with an empty list has no
-  // effect.
+  // [value of the setting in lower case] "any" matches every other value. A value with an empty
+  // list has no effect.
   std::vector<std::pair<std::string, std::vector<MeantKey>>> cases;
 };
 
@@ -32,8 +32,8 @@ struct AssumedSetting {
   std::string key, value, why;
 };
 
-// The full path of a setting in the program's configuration, and the value written (such as
-// "hybrid" for FP8) where a row accepts any value and takes none from the job.
+// `path` is the full path of a setting in the program's configuration. `any` is the value to write
+// (such as "hybrid" for FP8) if a row accepts any value and takes none from the job.
 struct WrittenName {
   std::string path, any;
 };
@@ -43,14 +43,14 @@ struct WrittenForm {
   std::string as;                // its name in `plan --launch`; empty: it cannot be written
   std::string form;              // "script", "yaml", "toml", "json"
   std::string command, program;  // of a script
-  // The entry of software.yaml that plans assume, if settings express every difference between it
-  // and the table's `software`; empty: the table's `software`.
+  // The entry of software.yaml that plans assume, if that is not the table's `software`. Settings
+  // must express every difference between the two.
   std::string planned_as = {};
   // [setting, program] Settings that need another program than `program`.
   std::vector<std::pair<std::string, std::string>> program_with = {};
   std::vector<std::string> launcher;  // settings written before the program
   bool model_missing = false;         // the file states neither the model nor the sequence length
-  std::vector<WrittenName> settings;  // in their order
+  std::vector<WrittenName> settings;  // in the order in which they are written
   // Settings that have no key of their own, each with the flags that it accompanies.
   std::vector<std::pair<std::string, std::vector<std::string>>> beside = {};
 };
@@ -63,7 +63,7 @@ enum class StatedModel {
 
 struct ConfigurationTable {
   std::string name, help;
-  std::string software;  // entry of software.yaml; empty: unknown from the file
+  std::string software;  // entry of software.yaml; empty: the file does not tell
   StatedModel model = StatedModel::keys;
   std::vector<std::string> told_by;      // a file of this kind has all of these settings; "a|b":
                                          // one of the two
@@ -71,7 +71,7 @@ struct ConfigurationTable {
   std::vector<MeantSetting> reads;
   std::vector<std::string> model_from;              // settings that the reader of the model uses
   std::vector<std::string> without_effect;          // on time and memory; "lr_*" matches a prefix
-  std::map<std::string, std::string> not_modelled;  // why it matters, one sentence
+  std::map<std::string, std::string> not_modelled;  // [setting] why it matters, in one sentence
   std::vector<AssumedSetting> assumes;
   WrittenForm writes;
   std::string source;
@@ -89,7 +89,7 @@ const MeantSetting* row_of(const ConfigurationTable& table, const Setting& setti
 // Whether the file is of the table's kind.
 bool told(const ConfigurationTable& table, const ConfigurationFile& file);
 
-// Returns the table whose telling settings the file has most of; null: no table matches.
+// Returns the table that a file matches with the most `told_by` settings; null: no table matches.
 const ConfigurationTable* table_of(const ConfigurationFile& file);
 
 // Throws Error with the nearest name if there is no such table.

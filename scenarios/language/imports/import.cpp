@@ -149,7 +149,7 @@ class ScenarioImport : private ImportedKeys {
     set("cluster.node.gpus", per_node, keys_.contains(".gpus_per_node") ? ".gpus_per_node" : by);
   }
 
-  // If a file states every degree, the number of GPUs follows.
+  // If a file states all degrees, their product is the number of GPUs.
   void check_replicas(double ranks, const std::string& node) const {
     const std::optional<double> dp = count("layout.dp");
     if (!dp || requested("layout.dp") || !requested("cluster.nodes")) return;
@@ -323,7 +323,7 @@ class ScenarioImport : private ImportedKeys {
     keys_.at(open).value = fmt::format("{:.0f}", rest);
   }
 
-  // A mesh over slices. A slice is the chips that their own links join, or a node of GPUs.
+  // Sets a mesh over slices. A slice is a set of chips with links of their own, or a node of GPUs.
   void set_mesh() {
     if (!keys_.contains(".slices")) return;
     const bool nodes = text(".slices") == "nodes";
@@ -406,8 +406,8 @@ class ScenarioImport : private ImportedKeys {
     }
   }
 
-  // Drops offload that the program would not do: the share of an optimizer that stays on the GPU,
-  // and offload that needs another sharding.
+  // Drops offload that the program would not do: an optimizer if its share is 0, a share
+  // without an optimizer, and gradients or weights without the sharding that this needs.
   void set_offload() {
     const std::string optimizer = "offload.optimizer", share = "offload.optimizer_share",
                       gradients = "offload.gradients", weights = "offload.weights";
@@ -418,7 +418,7 @@ class ScenarioImport : private ImportedKeys {
     const std::string sharding = text("layout.sharding");
     const bool shards_weights = sharding == "zero3" || dp_ * count_or_1("layout.cp") == 1;
     const bool shards_gradients = sharding == "zero2" || shards_weights;
-    // Whole gradients go to the host once a step, as they do for any offloaded optimizer.
+    // Gradients that are not sharded go to the host once a step with any offloaded optimizer.
     if (!requested(gradients) && !(away && shards_gradients)) drop(gradients);
     if (requested(weights) || !keys_.contains(weights) || (away && shards_weights)) return;
     made_.left_out.push_back({keys_.at(weights).from,
@@ -516,8 +516,8 @@ class ScenarioImport : private ImportedKeys {
     made_.text = scenario_text_of(tree, comments());
   }
 
-  // Without a map: "software: torchtitan". With "software.fusion" the name becomes its base:
-  // "software: {base: torchtitan, fusion: ...}".
+  // Writes "software: torchtitan" if no key below "software" is stated. With "software.fusion" the
+  // name becomes the base: "software: {base: torchtitan, fusion: ...}".
   std::string whole_key(const std::string& key) const {
     const Field* field = find_field(key);
     if (field == nullptr || field->shorthand.empty()) return key;

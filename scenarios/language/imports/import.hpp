@@ -20,8 +20,8 @@ struct ImportRequest {
   std::vector<std::string> files;
   std::string kind;  // the kind of all files, if they cannot tell it; empty: each file tells its
                      // own
-  // Keys of the scenario that override the files: the machine (cluster.node, cluster.nodes) and the
-  // model, which files may omit, and any other key.
+  // Keys of the scenario that override the files. They must supply the machine (cluster.node,
+  // cluster.nodes) and the model if the files omit these.
   Overrides set;
   // Whether errors may name --cluster and --model as a way to supply what the files omit. Every
   // command has --set.
@@ -47,7 +47,7 @@ struct ImportedScenario {
   std::string software;                                    // entry of software.yaml; may be empty
   std::vector<ReadKey> read;
   std::vector<AssumedSetting> assumed;
-  std::vector<LeftOut> left_out;  // it may change time or memory
+  std::vector<LeftOut> left_out;  // settings that may change time or memory
   std::vector<Setting> without_effect;
 };
 
@@ -70,8 +70,8 @@ std::string configuration_kinds_text();
 // a file whose suffix rules out a scenario (.toml, .sh) cannot be read.
 bool is_configuration(const std::string& text, const std::string& path);
 
-// Reads a file that may be a scenario or the configuration of a training program, which is imported
-// with its overrides (they may supply the machine and the model). `note` is import_note() of an
+// Returns a scenario as it is, and imports a configuration of a training program with the
+// scenario's overrides, which may supply the machine and the model. `note` is import_note() of an
 // imported file. Throws Error as import_scenario() does; errors name options if the command
 // `has_options`.
 struct ReadScenario {

@@ -123,7 +123,7 @@ void ImportedKeys::read_file(const std::string& path, int depth) {
   }
 }
 
-// A file of unknown kind that follows one of a known kind has the same kind.
+// A file that does not tell its kind has the kind of the first file that was read.
 const ConfigurationTable& ImportedKeys::table_for(const ConfigurationFile& file) const {
   if (!request_.kind.empty()) return find_table(request_.kind);
   if (const ConfigurationTable* table = table_of(file)) return *table;

@@ -22,8 +22,8 @@ class ImportedKeys {
   // Keeps a reference to `request`.
   explicit ImportedKeys(const ImportRequest& request) : request_(request) {}
 
-  // Reads the files that this file names, then the file itself. `depth` counts the files above it
-  // that named one another. Throws Error at the setting's place.
+  // Reads the files that this file names, then the file itself. `depth` is the number of files that
+  // led to this one, each named by the one before. Throws Error at the setting's place.
   void read_file(const std::string& path, int depth);
 
   // Sets the key as `from` says. A later setting replaces an earlier one, with two exceptions:
@@ -31,7 +31,7 @@ class ImportedKeys {
   // Throws Error at a variable that is not set.
   void state(const std::string& key, const std::string& value, const Setting& from);
 
-  // Return nothing if no setting says it. Throw Error at the place of a malformed value.
+  // Return nothing if no setting states the key. Throw Error at the place of a malformed value.
   std::optional<double> number(const std::string& key) const;
   // A number of at least 1; smaller ones (-1, 0) count as not stated.
   std::optional<double> count(const std::string& key) const;

@@ -57,7 +57,7 @@ class SaidByJob {
     const auto found = said_.find(name.starts_with("--") ? "--" + setting_name(name) : name);
     return found == said_.end() ? nullptr : &found->second;
   }
-  // With lower-precision products everything else is in bf16.
+  // If products have a lower precision, everything else is in bf16.
   bool is(const std::string& key, const std::string& value) const {
     if (key == "precision" && value == "bf16" && find(".low") != nullptr) return true;
     const std::string* said = find(key);
@@ -105,7 +105,7 @@ class SaidByJob {
       add_number(".shard_ranks", sharded);
       add_number(".copies", replicas / sharded);
     }
-    // To programs one chunk per stage means no interleaving, and they refuse the setting then.
+    // One chunk per stage means no interleaving, and programs then refuse the setting.
     if (layout.vpp == 1) said_.erase("layout.vpp");
     const int chunks = layout.pp * layout.vpp;
     if (layout.vpp > 1 && job.model.layers % chunks == 0) {
@@ -314,7 +314,7 @@ bool is_compared(const std::string& key) {
   static constexpr std::string_view kParts[] = {
       "model",         "layout",   "batch", "schedule", "recompute", "precision",
       "communication", "software", "train", "offload",  "sync"};
-  // Names, keys without effect, and keys that follow from others.
+  // These keys are names, have no effect or follow from others.
   static constexpr std::string_view kNames[] = {
       "model.base", "model.sequence",        "software.base",
       "layout.dp",  "layout.gradient_ranks", "layout.weight_ranks"};
@@ -330,7 +330,7 @@ ComparedValues compared_values(const Case& the_case) {
   ComparedValues values;
   for (const ResolvedValue& value : the_case.values) {
     if (!is_compared(value.key)) continue;
-    // A plain word and a map with only that word are equal.
+    // `recompute: full` equals `recompute: {modules: full}`.
     const bool word = find_field(value.key + ".modules") != nullptr;
     values[word ? value.key + ".modules" : value.key] = {value.value, value.is_default};
   }

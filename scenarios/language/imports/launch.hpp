@@ -11,7 +11,7 @@
 
 namespace windtunnel {
 
-// A key whose value the program would not use.
+// A key that the program would not use with the job's value.
 struct UnsaidKey {
   std::string key;
   std::string value;     // of the job

@@ -21,7 +21,7 @@ constexpr const char* kWayOn =
     "state it with --model, or with --set model=NAME if the command has no such option: a name of "
     "`windtunnel list models` or its config.json";
 
-// Sizes that a name states in billions of parameters: "8B", "1.6b" and "1_6b".
+// Returns the sizes that a name states in billions of parameters: "8B", "1.6b" and "1_6b".
 std::vector<double> stated_sizes(const std::string& name) {
   const std::string plain = in_lower_case(name);
   const auto is_of = [&](std::size_t at, int (*kind)(int)) {
@@ -53,7 +53,7 @@ std::vector<double> stated_sizes(const std::string& name) {
 // A name with "16B" does not mean a model with 671 B parameters, unless the library has that very
 // name: some names leave out embeddings, or count active parameters only.
 void check_size(const TransformerSpec& model, const std::string& name, const Setting& from) {
-  constexpr double kAlike = 0.3;  // tolerance, as names round
+  constexpr double kAlike = 0.3;  // relative tolerance, because names round
   std::vector<double> known = stated_sizes(model.name);
   known.push_back(model.parameters() / 1e9);
   known.push_back(model.active_parameters() / 1e9);

@@ -1,5 +1,5 @@
-// The first lines of each calibration of the library hold its name and its GPU. To find one, the
-// others need not be read whole.
+// The first lines of each calibration of the library hold its name and its GPU, so that finding one
+// calibration does not require reading all of them.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace windtunnel {
 struct CalibrationHead {
   std::string name;
   std::string gpu;   // Calibration::gpu
-  LibraryFile file;  // all of it
+  LibraryFile file;  // the whole calibration
 };
 
 const std::vector<CalibrationHead>& library_calibration_heads();

@@ -30,7 +30,7 @@ std::string quoted(const std::string& text) {
   return result + '"';
 }
 
-// In a readable unit if its 12 digits are exact, else in the base unit.
+// Writes the value in a readable unit if that text reads back exactly, else in the base unit.
 std::string quantity_text(double value, std::string_view unit) {
   if (unit.empty()) return fmt::format("{}", value);
   const Dimension dimension = unit == "s" ? Dimension::seconds : Dimension::bytes;

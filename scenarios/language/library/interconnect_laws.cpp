@@ -28,8 +28,8 @@ InterconnectLaw specified_interconnect_law(const NodeSpec& node, Transport trans
     read_law_layer(*layer, law);
   };
   add("nccl");
-  // Here the host limits bytes per second. The layers state the limit as a share of NICs of 200
-  // Gb/s (TCP) and 100 Gb/s (volta), so slower NICs reach a larger share.
+  // In these layers the host limits bytes per second. They state the limit as a share of NICs of
+  // 200 Gb/s (TCP) and 100 Gb/s (volta), so slower NICs reach a larger share.
   const auto add_of_host = [&](std::string_view name, double nic_Bps) {
     const double share = law.net_share.value;
     add(name);

@@ -20,7 +20,7 @@ const QuantityRange& range_of_number(const std::string& key) {
   };
   static const QuantityRange kPerFlop = inverse(quantity_range(Dimension::flops_per_s));
   static const QuantityRange kPerByte = inverse(quantity_range(Dimension::bytes_per_s));
-  // If a law goes through all of its points, only rounding errors are left, so this may be tiny.
+  // The spread may be tiny: if a law goes through all of its points, only rounding errors are left.
   static const QuantityRange kSpread = {std::numeric_limits<double>::min(),
                                         quantity_range(Dimension::number).largest};
   if (key == "spread") return kSpread;

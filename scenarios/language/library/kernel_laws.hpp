@@ -1,5 +1,5 @@
-// Laws of measured kernels as the section `kernel_laws` of a calibration's file, which `windtunnel
-// calibrate` writes and which reads back exactly.
+// Writes and reads the laws of measured kernels, the section `kernel_laws` in a calibration's file,
+// without loss. `windtunnel calibrate` writes the section.
 #pragma once
 
 #include <string>

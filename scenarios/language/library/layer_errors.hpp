@@ -2,7 +2,7 @@
 // Each line has a `layer` (a name), `rows` and `columns` (its gradient as a GPU holds it), a
 // `number` that the base compressor could use (rank, density or bits) and its `error` (mean squared
 // error of an element over the mean square of the elements of all gradients). Each layer needs a
-// line for the base's usual number: the choice is compared with that number in all layers.
+// line for the base's usual number, because the choice is compared with that number in all layers.
 #pragma once
 
 #include <memory>

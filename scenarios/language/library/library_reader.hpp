@@ -16,7 +16,7 @@ namespace windtunnel {
 // The embedded file at `path` ("nodes.yaml"), which must be there.
 DocumentNode library_document(std::string_view path);
 
-// One set of rows, {file, where}, or a list of them. Throws Error with location.
+// Reads one set of rows, {file, where}, or a list of such sets. Throws Error with location.
 std::vector<FittedOn> read_fitted_on(const DocumentNode& node);
 
 // A number of at least 0 with its own evidence. Throws Error with location.
@@ -28,7 +28,7 @@ std::vector<NodeSpec> read_nodes(const DocumentNode& document, const std::vector
 std::vector<TransformerSpec> read_models(const DocumentNode& document);
 std::vector<NamedFabric> read_fabrics(const DocumentNode& document);
 Calibration read_calibration(const DocumentNode& document);
-// Changes in `law` only the numbers that the layer states.
+// Changes only those numbers of `law` that the map `layer` states.
 void read_law_layer(const DocumentNode& layer, InterconnectLaw& law);
 
 }  // namespace windtunnel

@@ -25,7 +25,7 @@ void check_experts(const MixtureOfExperts& moe, int layers) {
   }
 }
 
-// Every letter of a pattern needs its values, and no value may be without a letter that uses it.
+// A pattern needs values for each of its letters, and each value needs a letter that uses it.
 void check_pattern_letters(const TransformerSpec& model) {
   const std::string key = "model.hybrid_override_pattern";
   const MambaMixer& mamba = model.mamba;

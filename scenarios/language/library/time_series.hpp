@@ -16,7 +16,7 @@ namespace windtunnel {
 struct TimeSeries {
   std::string name;
   std::vector<double> seconds;
-  std::vector<std::int32_t> nodes = {};  // of arrivals, if every line has one
+  std::vector<std::int32_t> nodes = {};  // [arrival] its node; empty unless every line has a node
   Evidence evidence;
 };
 

@@ -15,7 +15,7 @@ bool says(const Values& values, std::string_view key, std::string_view word) {
 }
 
 // The first stated key that does not exist in GPT-2; empty: none. The width of an MLP is no sign if
-// its activation is stated, and an encoder is BERT.
+// its activation is stated. An encoder has no sign, because it is BERT.
 std::string sign_of_llama(const Values& values) {
   if (values.has("model.encoder") && values.flag("model.encoder")) return "";
   const int heads = values.integer("model.heads");

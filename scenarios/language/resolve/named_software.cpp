@@ -56,7 +56,7 @@ DocumentNode* node_at(DocumentNode& scenario, const std::string& key, const Loca
   return node;
 }
 
-// Sets the key at its place in the scenario, with the entry's source.
+// Sets the key at its place in the scenario, marked as set by this entry of software.yaml.
 void state(const std::string& key, const std::string& value, const std::string& entry,
            const Location& where, DocumentNode& scenario) {
   DocumentNode* node = node_at(scenario, key, where);

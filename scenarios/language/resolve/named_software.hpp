@@ -12,8 +12,8 @@
 
 namespace windtunnel {
 
-// Whether the user stated what a choice sets by `key`: the key itself, a synonym, or a key that
-// belongs with it. `stated` tells whether a key is stated.
+// Whether the user stated the key, a synonym of it, or a key that goes with it, so that a choice
+// must not set it. `stated` tells whether a key is stated.
 bool states_choice(std::string_view key, const std::function<bool(std::string_view)>& stated);
 
 // Whether the key describes a transformer, and so does not apply to a table of layers.

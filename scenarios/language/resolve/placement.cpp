@@ -68,11 +68,11 @@ RankAxis plain(RankAxis axis) {
   return axis == RankAxis::pp_pairs ? RankAxis::pp : axis;
 }
 
-// An axis whose ranks must be in certain pools; without pools, any will do.
+// An axis whose ranks must be in certain pools. Without an axis, any pool will do.
 struct PlacedAxis {
   std::optional<RankAxis> axis;  // pp or dp
   std::string key;
-  std::vector<int> pools;  // [run of its ranks]
+  std::vector<int> pools;  // [group of consecutive ranks]
 };
 
 PlacedAxis stated_place(const Values& values, const Layout& layout, const Cluster& cluster) {

@@ -1,6 +1,6 @@
-// Assigns ranks to GPUs and the job's nodes to nodes of the machine. Three things decide: the order
-// of the layout's axes, pools for some axes, or a CSV file with one column, `node`, and a row for
-// each node of the job in the order in which ranks fill them.
+// Assigns ranks to GPUs and the job's nodes to nodes of the machine, by `layout.order` (of axes),
+// `layout.place` (pools of an axis) and `layout.placement`: a CSV file with one column, `node`, and
+// a row for each node of the job in the order in which ranks fill them.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@
 
 namespace windtunnel {
 
-// [row] node of the machine. Throws Error with file:line:column if a node is not below
+// [row] Node of the machine. Throws Error with file:line:column if a node is not below
 // `machine_nodes`, if it is repeated, or if there are not exactly `nodes` rows.
 std::vector<int> read_placement(const CsvTable& table, int nodes, int machine_nodes);
 

@@ -46,19 +46,19 @@ std::shared_ptr<const Kind> own_named(const std::vector<std::shared_ptr<const Ki
   return found;
 }
 
-// Job::model, and Job::network if the model is a table of layers, from the library or a file.
+// Sets Job::model, and Job::network if the model is a table of layers, from the library or a file.
 // `files` are those that the scenario names.
 void resolve_model(const Values& values, NamedFiles& files, Job& job);
 Cluster resolve_cluster(const Values& values, const EvidenceList& evidence, NamedFiles& files);
-// The fabric of a cluster; its nodes must be resolved.
+// Sets the fabric of a cluster whose nodes are resolved.
 void resolve_fabric(const Values& values, const EvidenceList& evidence, NamedFiles& files,
                     Cluster& cluster);
 // Reads the node at a key: "cluster.node", or the node of a pool.
 NodeSpec resolve_node(const Values& values, const EvidenceList& evidence, const std::string& path);
 // Sets Cluster::pools and the members that follow from them.
 void resolve_pools(const Values& values, const EvidenceList& evidence, Cluster& cluster);
-// Once the places of a job are known: restricts the common properties of nodes to the pools that
-// the job uses.
+// Call it once the places of a job are known. It derives the common properties of nodes from the
+// pools that the job uses.
 void keep_to_pools_in_use(Cluster& cluster);
 // Reads the calibration that `key` names, for these nodes.
 Calibration resolve_calibration(const Values& values, const std::string& key, const NodeSpec& node,
@@ -66,27 +66,27 @@ Calibration resolve_calibration(const Values& values, const std::string& key, co
 // Reads Job::pool_calibrations.
 std::vector<Calibration> resolve_pool_calibrations(const Values& values, const Cluster& cluster,
                                                    NamedFiles& files);
-// Job::calibration.
+// Reads Job::calibration.
 Calibration resolve_job_calibration(const Values& values, const Job& job, NamedFiles& files);
-// Why the law of collectives is not NCCL's, if the scenario leaves the law open.
+// Says why the law of collectives is not NCCL's if the scenario leaves the law open.
 std::vector<Note> network_law_notes(const Values& values, const Job& job);
 
-// Sequences of unequal length; the model, layout and batch of the job must be resolved.
+// Sets the lengths of sequences; the model, layout and batch of the job must be resolved.
 void resolve_lengths(const Values& values, Job& job);
-// The buckets of a distribution of lengths at a path; none: it is a log-normal law.
+// Reads the buckets of a distribution of lengths; without buckets the distribution is log-normal.
 std::vector<LengthBucket> resolve_buckets(const Values& values, const std::string& path);
 
-// The compressor at a place, with the keys that its method uses.
+// Reads the compressor at a place, with the keys that its method uses.
 CompressorChoice resolve_compressor(const Values& values, const std::string& place,
                                     NamedFiles& files, const OwnCompressors& own);
 AxisCompressors resolve_compressors(const Values& values, NamedFiles& files,
                                     const OwnCompressors& own);
-// Checks compressors against a job whose other parts are resolved: its gradients, and the
-// algorithms of the axes that send.
+// Checks that the compressors suit the job's gradients and the algorithms of their axes. The other
+// parts of the job must be resolved.
 void check_compressors(const Values& values, const Job& job);
 
-// Job::sync and Layout::sync_groups; the layout, cluster, schedule and communication of the job
-// must be resolved.
+// Sets Job::sync and Layout::sync_groups; the layout, cluster, schedule and communication of the
+// job must be resolved.
 void resolve_sync(const Values& values, NamedFiles& files, const OwnCompressors& own, Job& job);
 
 // Reads the engines that generate reinforcement-learning samples, for a resolved job; null if there
@@ -100,24 +100,24 @@ std::vector<SnapshotTier> resolve_snapshots(const Values& values, int gpus,
 RecoveryPolicy resolve_recovery(const Values& values, int gpus);
 // Whether failures of this kind use the key, which is below "failures.*".
 bool takes_key(FailureKind kind, std::string_view key);
-// Snapshots, failures, recovery and campaign; the other parts of the job must be resolved.
+// Sets snapshots, failures, recovery and campaign; the other parts of the job must be resolved.
 void resolve_campaign(const Values& values, const EvidenceList& evidence, NamedFiles& files,
                       const OwnSavingRules& own, Job& job);
 
 // Null: the scenario has none.
 std::shared_ptr<const Volunteers> resolve_volunteers(const Values& values, NamedFiles& files);
 
-// Job::filling and Job::input; the other parts of the job except the campaign must be resolved.
+// Set Job::filling and Job::input; the other parts of the job except the campaign must be resolved.
 void resolve_filling(const Values& values, Job& job);
 void resolve_input(const Values& values, Job& job);
-// Case::pauses.
+// Reads Case::pauses.
 TrainingPauses resolve_pauses(const Values& values);
 
-// Null: the scenario does not ask.
+// Null: the scenario has no `fuse`.
 std::shared_ptr<const FusedJobs> resolve_fused(const Values& values);
-// Job::redundancy; the other parts of the job except the campaign must be resolved.
+// Sets Job::redundancy; the other parts of the job except the campaign must be resolved.
 void resolve_redundancy(const Values& values, Job& job);
-// Job::offload; the other parts of the job except the campaign must be resolved.
+// Sets Job::offload; the other parts of the job except the campaign must be resolved.
 void resolve_offload(const Values& values, const EvidenceList& evidence, Job& job);
 // Searches what recompute: auto and offload: auto leave open, for a job that has passed all checks.
 void find_memory(Job& job);
@@ -125,26 +125,26 @@ void find_memory(Job& job);
 std::vector<Note> found_memory(const Job& job);
 // Whether the scheme uses the key, which is below "redundancy".
 bool takes_key(RedundancyScheme scheme, std::string_view key);
-// Job::training; the other parts of the job except the campaign must be resolved. A training method
-// decides what is exchanged, and the compressor one-byte decides the method.
+// Sets Job::training; the other parts of the job except the campaign must be resolved. A training
+// method decides what is exchanged, and the compressor one-byte decides the method.
 void resolve_training(const Values& values, Job& job);
 void resolve_tower(const Values& values, TransformerSpec& model);
 // Throws Error unless the sequence has room for what the tower makes of its images or sounds.
 void check_tower_room(const Values& values, const TransformerSpec& model, int sequence);
-// An adapter on the matrices of these names (as in "train.adapter.on"), with its kind not yet set.
+// An adapter on the matrices of these names (as in "train.adapter.on"). The caller sets its kind.
 Adapter adapter_on(const std::vector<std::string>& matrices);
 // Whether the training uses the key, which is below "train".
 bool takes_key(const Training& training, std::string_view key);
-// Communication::robust; the replicas of the job must be known.
+// Sets Communication::robust; the replicas of the job must be known.
 void resolve_robust(const Values& values, Job& job);
 // Whether the rule uses the key, which is below "communication.robust".
 bool takes_key(RobustRule rule, std::string_view key);
 
-// Model, machine, schedule, layout, batch, software and communication of a Job, before the check
-// that they go together.
+// Resolves the model, machine, schedule, layout, batch, software and communication of a Job,
+// without the check that they go together.
 Job resolve_parts(const Values& values, const EvidenceList& evidence, NamedFiles& files,
                   const OwnKinds& own);
-// A complete Job, and its iteration. Throw Error with the place of the key at fault, or about keys.
+// Resolve a complete Job, and its iteration. Throw Error with a place, or one about keys.
 Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& files,
                 const OwnKinds& own);
 std::shared_ptr<const PreparedIteration> resolve_iteration(const Job& job, const std::string& table,
@@ -165,8 +165,8 @@ void limit_clocks(const NodeSpec& node, Calibration& calibration);
 
 // The members of a Training as the lists of names that a scenario states.
 
-// The matrices that an adapter is on, as the shortest list for "train.adapter.on": adapter_on() of
-// it gives the same matrices.
+// The shortest list for "train.adapter.on" from which adapter_on() makes the matrices of the
+// adapter.
 std::vector<std::string> adapter_matrices(const Adapter& adapter);
 
 // The parts that are not trained, as "train.frozen" lists them.
@@ -179,16 +179,16 @@ std::vector<Note> unused_keys(const Values& values, const Job& job);
 // A learning-rate schedule from a CSV file of the user with the columns step and rate, in the order
 // of the steps: sync's period may follow it (models/plan/sync_rule.hpp).
 
-// `file` is its name in messages. At least two rows. Throws Error with file:line:column.
+// `file` names the text in messages. Throws Error with file:line:column, also for a single row.
 std::vector<LearningRate> parse_learning_rates(const std::string& text, const std::string& file);
 
-// Iterations that a job needs to its target quality: stated, or from a file of the user. The file
-// is CSV with the columns `steps` and, if it has several rows, `compressor` (its name), `rank`,
-// `density`, `bits`, `global_batch`, and for local training `every` (steps between two exchanges of
-// the innermost level of `sync`), `islands` and `sync_compressor`; an empty cell matches every job.
-// Between two batches of the file steps follow a power law, which is exact where doubling the batch
-// halves the steps (McCandlish et al. 2018, arXiv 1812.06162); there is no extrapolation. The
-// simulator does not predict that a compressor needs more steps: the user states it.
+// Iterations that a job needs to reach its target quality are stated, or from a file of the user.
+// The file is CSV with the columns `steps` and, if it has several rows, `compressor` (its name),
+// `rank`, `density`, `bits`, `global_batch`, and for local training `every` (steps between two
+// exchanges of the innermost level of `sync`), `islands` and `sync_compressor`; an empty cell
+// matches every job. Between two batches of the file the steps follow a power law, which is exact
+// where doubling the batch halves the steps (McCandlish et al. 2018, arXiv 1812.06162); there is no
+// extrapolation. The user, not the simulator, says that a compressor needs more steps.
 
 // Returns the steps of a job whose other parts are resolved; 0: not stated. `files` are the files
 // that the scenario names. Throws Error with the place of the key or the row.
@@ -200,7 +200,7 @@ double resolve_steps(const Values& values, NamedFiles& files, const Job& job);
 // Defaults of a model without a base: GPT-2's forms, or Llama's if a stated key does not exist in
 // GPT-2.
 struct ModelFamily {
-  TransformerSpec forms;  // activation, normalisation, position, biases, embeddings; MLP and heads
+  TransformerSpec forms;  // activation, normalisation, position, biases, embeddings, MLP, heads
   std::string name;       // "GPT-2"
   std::string sign;       // the key that points to the family, "kv_heads: 8 with 64 heads"; empty:
                           // none

@@ -79,7 +79,7 @@ void check_keys_of_kind(const Values& values, const std::string& path, FailureKi
                 "the capacity already says how many nodes leave; remove this key");
 }
 
-// The number of parts of a node that fail independently, each with the stated mtbf.
+// Returns how many parts of a node fail independently, each with the stated mtbf.
 double parts_of_node(const Values& values, const std::string& path, const NodeSpec& node) {
   const std::string key = path + ".of";
   if (!values.has(key)) {
@@ -237,7 +237,7 @@ void resolve_batch_shares(const Values& values, const std::string& path, Failure
   }
 }
 
-// The means of detection in the map at `path`.
+// Reads the means of detection in the map at `path`.
 Detection resolve_detection(const Values& values, const std::string& path) {
   Detection detection;
   values.fill(path, detection);
@@ -514,7 +514,7 @@ bool takes_key(FailureKind kind, std::string_view key) {
 RecoveryPolicy resolve_recovery(const Values& values, int gpus) {
   RecoveryPolicy recovery;
   values.fill("recovery", recovery);
-  // A scheme's hot spares are among its own spares, but the scenario may state fewer spares.
+  // A scheme's hot spares are some of its spares, but the scenario may state fewer spares.
   const Value* hot = values.find("recovery.hot_spares");
   if (hot != nullptr && !hot->scheme.empty()) {
     recovery.hot_spares = std::min(recovery.hot_spares, recovery.spares);

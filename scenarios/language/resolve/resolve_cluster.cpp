@@ -178,15 +178,15 @@ TransformerSpec inline_model(const Values& values) {
   return model;
 }
 
-// Without `key` the part of the model is off, and the stated keys below `part` would have no
-// effect.
+// Refuses stated keys below `part` if `key`, without which the model does not have the part, is
+// missing.
 void check_part(const Values& values, const std::string& part, const std::string& key, int value) {
   if (value > 0 || !values.stated(part) || values.has(join_path(part, key))) return;
   throw Error(values.fault_at(part),
               fmt::format("neither {} nor the model that it starts from has '{}'", part, key));
 }
 
-// Speeds of the named kernel; null for the calibration's own kernel, or for unfused attention.
+// Returns speeds of the named kernel; null: the calibration's own kernel, or unfused attention.
 std::shared_ptr<const AttentionSpeeds> named_attention(const Values& values, const GpuSpec& gpu) {
   const std::string& name = values.text("attention");
   if (name == "auto" || name == "eager") return nullptr;

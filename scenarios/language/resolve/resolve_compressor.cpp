@@ -72,7 +72,7 @@ void resolve_errors(const Values& values, const std::string& place, NamedFiles& 
   });
 }
 
-// Refuses forms of an axis that cannot send quantised values.
+// Refuses axes whose algorithm sends values that no compressor can quantise.
 void check_inner_compressors(const Job& job) {
   const AxisCompressors& compressors = job.communication.compressors;
   const Layout& layout = job.layout;

@@ -131,7 +131,7 @@ std::vector<SiteSpec> resolve_sites(const Values& values, Transport transport) {
   return sites;
 }
 
-// An end is a node or NIC of the cluster, or a switch.
+// The end of a cable must be a node or NIC of the cluster, or a switch.
 void check_end(const std::string& name, const Cluster& cluster, const Location& where,
                std::string_view key) {
   try {

@@ -38,7 +38,7 @@ bool supports(const GpuSpec& gpu, Precision precision) {
   }
 }
 
-// The modules in the list at `key`.
+// Reads the modules in the list at `key`.
 std::uint16_t modules_at(const Values& values, const std::string& key) {
   if (values.length(key) == 0)
     values.fail(key, "names no module; to recompute nothing, use 'none'");
@@ -98,7 +98,7 @@ void check_precision(const Values& values, const Job& job) {
                                        name_of(job.precision), fmt::join(supported, ", ")));
 }
 
-// Reads the file of a schedule. It has no messages: the dependencies between results imply them.
+// Reads a schedule's file. It lists no messages: dependencies between results imply them.
 void import_schedule(const Values& values, NamedFiles& files, ScheduleChoice& choice) {
   if (values.stated("schedule.name")) {
     values.fail("schedule.file", "state either a file or a name of a schedule, not both");
@@ -266,7 +266,7 @@ Software resolve_software(const Values& values) {
   return software;
 }
 
-// Checks `micro` x `dp`, which is an int from here on.
+// Checks that `micro` x `dp` fits into an int.
 void check_batch(const Values& values, const Job& job) {
   const double per_step = static_cast<double>(job.batch.micro) * job.layout.dp;
   if (per_step <= std::numeric_limits<int>::max()) return;
@@ -309,7 +309,7 @@ void check_prices(const Values& values, const Job& job) {
           without->name));
 }
 
-// Keys that need cluster.pools.
+// Reads and checks keys that need cluster.pools.
 void check_unlike_nodes(const Values& values, Job& job) {
   job.batch.share_of_pool = values.numbers("batch.shares");
   if (!job.batch.share_of_pool.empty()) job.batch.shares = BatchShares::stated;

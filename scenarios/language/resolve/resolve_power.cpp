@@ -39,7 +39,7 @@ NodePower power_of(const NodeSpec& node, const Values& values, const EvidenceLis
   return power;
 }
 
-// Defaults that may be wrong, with their ranges: docs/physics/power.md.
+// These defaults may be wrong. docs/physics/power.md explains their ranges.
 struct UnsureKey {
   const char* key;
   UnsureDefault unsure;
@@ -72,7 +72,7 @@ void check_cap(const PowerSpec& power, const Values& values) {
   }
 }
 
-// `key` is the one that sets the clock.
+// `key` names the limit in the source of the changed numbers.
 void lower(Calibration& calibration, double clock, const char* key) {
   if (clock == 1) return;
   for (Parameter* sustained : {&calibration.kernel_sustained, &calibration.kernel_alone,

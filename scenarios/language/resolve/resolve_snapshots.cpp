@@ -32,7 +32,7 @@ void resolve_interval(const Values& values, const std::string& path, const OwnSa
   }
 }
 
-// Sets the members of the code that the scenario leaves out; protection_of() checks the code.
+// Sets numbers of members that the scenario leaves out; protection_of() checks the code.
 void resolve_members(const Values& values, const std::string& path, int gpus, ErasureCode& code) {
   const std::string data = path + ".data";
   const std::string parity = path + ".parity";

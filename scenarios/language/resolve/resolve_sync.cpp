@@ -132,7 +132,7 @@ void check_pattern(const Values& values, const SyncLevel& own, int entry) {
   }
 }
 
-// Sets the steps of a period from the key `every`, or from `rates` and `growth`.
+// Sets how many steps a period has, from the key `every`, or from `rates` and `growth`.
 void resolve_period(const Values& values, NamedFiles& files, int entry, SyncLevel& own) {
   const std::string every = key_of(entry, ".every");
   const std::string rates = key_of(entry, ".rates");
@@ -272,7 +272,7 @@ void check_level(const Values& values, const Job& job, int level, int entry) {
   }
 }
 
-// Sets Layout::path_modules. `entry` is the index of the first level above the steps.
+// Sets Layout::path_modules. `entry` is the index in `sync` of the only level of islands.
 void resolve_paths(const Values& values, Job& job, int entry) {
   const std::string key = key_of(entry, ".paths");
   const std::vector<double> blocks = values.numbers(key);
@@ -311,7 +311,7 @@ void resolve_sync(const Values& values, NamedFiles& files, const OwnCompressors&
     check_pattern(values, own, level);
     resolve_period(values, files, level, own);
     const bool between = own.pattern == SyncPattern::gossip || own.pattern == SyncPattern::none;
-    // If training continues during the exchange, it is not the all-reduce of a step's gradients.
+    // If training waits for the exchange in every step, it is the all-reduce of gradients.
     if (own.every_steps > 1 || between || own.delay_steps > 0) {
       job.sync.push_back(own);
       islands.push_back(count);

@@ -25,7 +25,7 @@ Tower inline_tower(const Values& values) {
   return tower;
 }
 
-// Widths that the scenario leaves out.
+// Fills in widths that the scenario leaves out.
 void complete(const Values& values, const TransformerSpec& model, Tower& tower) {
   TransformerSpec& layers = tower.layers;
   layers.kv_heads = layers.heads;

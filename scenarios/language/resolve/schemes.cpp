@@ -177,8 +177,7 @@ std::vector<Note> expand_recovery(DocumentNode& scenario) {
   const DocumentNode* base = node.value_of("base");
   if (base == nullptr || base->kind != Kind::scalar) return {};
   const Scheme& scheme = find_named(recovery_schemes(), kRecovery, base->text, base->where);
-  const bool overridden = base->where.line == 0;  // in the text the user sees the name next to the
-                                                  // differing values
+  const bool overridden = base->where.line == 0;  // by --set; in a file the user sees it
   const std::vector<std::string> kept =
       add_missing(node, body_at(scheme.body, scheme.name, base->where));
   if (!overridden || kept.empty()) return {};

@@ -26,7 +26,7 @@ struct Scheme {
   std::string name;
   std::string help;
   DocumentNode body;      // the text that replaces the name under "snapshots" or "recovery"
-  EvidenceList evidence;  // of the scheme under that key, and of its numbers below
+  EvidenceList evidence;  // by path: of the scheme as a whole, and of its numbers
   std::vector<SchemeReport> reports = {};
 };
 
@@ -53,8 +53,8 @@ void expand_snapshots(DocumentNode& scenario);
 // next to its name (`{base: NAME, ...}`). Parts may be based on other parts; if two parts have one
 // name, the later counts. Throws Error if bases form a circle.
 void expand_own(DocumentNode& scenario, const std::vector<OwnPart>& own);
-// Fills in what `recovery: NAME` or `recovery: {base: NAME, ...}` leaves out from the scheme. The
-// notes list what keeps the scenario's value although an override names the scheme.
+// Adds the scheme's keys to `recovery: NAME` or `recovery: {base: NAME, ...}`, except those that
+// the scenario states. If an override named the scheme, notes list the stated keys that stay.
 std::vector<Note> expand_recovery(DocumentNode& scenario);
 
 // The evidence of a number that the scenario states or that a scheme supplies.

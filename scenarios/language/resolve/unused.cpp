@@ -49,7 +49,7 @@ void add_idle_modules(const Job& job, std::vector<Note>& notes) {
                                 fmt::join(idle, ", "), job.model.name)});
 }
 
-// Keys of the software that the job does not use.
+// These notes are about keys of the software that the job does not use.
 void add_idle_software(const Values& values, const Job& job, std::vector<Note>& notes) {
   const auto add = [&](const Keys& keys, const char* why) {
     if (!keys.empty()) notes.push_back({fmt::format("{}", fmt::join(keys, ", ")), why});

@@ -189,7 +189,7 @@ class TreeBuilder : public YAML::EventHandler {
     }
   }
 
-  // yaml-cpp reads a quote that does not end to the end of the text.
+  // Without this check yaml-cpp would read an unclosed quote up to the end of the text.
   void check_quote(int begin, const Location& where) const {
     if (begin < 0 || begin >= static_cast<int>(text_.size())) return;
     const char quote = text_[begin];

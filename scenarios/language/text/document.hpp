@@ -23,8 +23,7 @@ struct DocumentNode {
   Location where = {};
   std::vector<DocumentNode> items = {};  // of a list
   std::vector<DocumentEntry> entries;    // of a map, in the order of the text; keys are unique
-  std::string scheme = {};               // the scheme of the library that it comes from; empty: the
-                                         // user's
+  std::string scheme = {};  // the library's scheme that contains the node; empty: the user wrote it
 
   DocumentEntry* find(std::string_view key);
   const DocumentNode* value_of(std::string_view key) const;
@@ -39,8 +38,8 @@ struct DocumentEntry {
 // A node without items or entries; `text` is that of a scalar.
 DocumentNode document_node(DocumentNode::Kind kind, std::string text, Location where);
 
-// Parses the text into a tree. Throws Error with location. `line_numbers` false: a value of the
-// command line, for which `file` alone is the location.
+// Parses the text into a tree. Throws Error with location. Without `line_numbers` the text is a
+// value of the command line, and `file` alone is the location.
 DocumentNode parse_document(const std::string& text, const std::string& file,
                             bool line_numbers = true);
 
@@ -67,7 +66,7 @@ int whole(const DocumentNode& node, const std::string& key);
 bool flag(const DocumentNode& map, const std::string& key);
 bool flag_or_false(const DocumentNode& map, const std::string& key);
 
-// The enumerator with the name in the text.
+// Returns the enumerator that the node's text names.
 template <class Enum>
 Enum choice_of(const DocumentNode& node, const std::string& key) {
   if (has_choice<Enum>(node.text)) return value_of<Enum>(node.text);

@@ -23,12 +23,12 @@ Origin parse_origin(const std::string& name, const Location& where);
 
 class EvidenceList {
  public:
-  // `origins` is that map of the scenario, or nullptr. Throws Error for a path that is not in the
-  // field table or an evidence that cannot be read.
+  // `origins` is the scenario's map of that name, or nullptr. Throws Error for a path that is not
+  // in the field table or an evidence that cannot be read.
   explicit EvidenceList(const DocumentNode* origins);
 
-  // The evidence of the number at `path`: that of the longest entry that equals `path` or a prefix
-  // of it; without one the number is assumed.
+  // Returns the evidence of the longest entry that equals `path` or a prefix of it. Without such an
+  // entry the number is assumed.
   Evidence of(std::string_view path) const;
 
  private:

@@ -43,7 +43,7 @@ struct Place {
   std::vector<std::string> keys;  // of the fields directly below, without "*"
 };
 
-// By the patterns of the field table: each value of a scenario asks for its row several times.
+// Finds places by pattern quickly: each value of a scenario asks for its row several times.
 const std::unordered_map<std::string_view, Place>& places() {
   static const auto all = [] {
     std::unordered_map<std::string_view, Place> made;

@@ -56,7 +56,7 @@ struct Field {
   bool or_zero = false;    // also accepts 0, even if it is below `low`
   double high = std::numeric_limits<double>::max();
   bool required = false;  // in the map that contains the key
-  // The key has no default: if it is left out, the member keeps the value it was filled with.
+  // The key has no default: if it is left out, the member keeps the value that it had before.
   bool optional = false;
   std::string_view open_word = {};  // the word for a value that is left open: "dp: auto"
   std::string default_text = {};
@@ -85,7 +85,7 @@ const std::vector<Field>& field_table();
 // Finds the row of a concrete path ("snapshots.0.every") or of a pattern; nullptr if there is none.
 const Field* find_field(std::string_view path);
 
-// A row whose key belongs to a struct at some path.
+// A row that sets a member of some struct.
 struct BoundRow {
   std::string_view key;  // relative to the path: "nvlink", "every.overhead"
   const Field* field = nullptr;
@@ -109,7 +109,7 @@ const Parameter* parameter_of(const Field& field, const Struct& target) {
   return parameter_of(field, const_cast<Struct&>(target));  // only its address is used
 }
 
-// Last parts of the paths directly below `path`, without items of lists ("*").
+// Returns the keys directly below `path`, without items of lists ("*").
 const std::vector<std::string>& child_keys(std::string_view path);
 
 // "cluster" and "nodes" make "cluster.nodes"; "" and "name" make "name".

@@ -14,8 +14,8 @@ namespace windtunnel {
 // Maps a top-level key to the comment above that part of the scenario.
 using PartComments = std::map<std::string, std::string>;
 
-// One part per line; lists and the cluster have one item per line. Comments stand above their
-// parts.
+// Writes a line for each top-level key, but for the cluster and for lists a line for each item.
+// Comments stand above their parts.
 std::string scenario_text_of(const DocumentNode& tree, const PartComments& comments = {});
 
 // The files that a scenario names, searched for in its folder. Their content goes into the record

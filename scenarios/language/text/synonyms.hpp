@@ -7,7 +7,7 @@
 
 namespace windtunnel {
 
-// nearest_name(), or our word for another program's word.
+// Returns our word for another program's word, or else nearest_name().
 std::string nearest_word(std::string_view name, const std::vector<std::string>& known);
 
 // unknown_name() with synonyms: "unknown layout.sharding 'fsdp'; did you mean 'zero3'?"

@@ -14,8 +14,8 @@
 
 namespace windtunnel {
 
-// Where each key of a scenario stands. It outlives the text, so that later checks of a job can
-// still name the place.
+// Where each key of a scenario stands. The places outlive the text, so that later checks of a job
+// can still name them.
 
 class Places {
  public:
@@ -23,7 +23,7 @@ class Places {
   Location where(std::string_view key) const;  // of the key, else of the nearest map above it
   // The same, but prefers a --set that changed the key or a key below it.
   Location fault_at(std::string_view key) const;
-  // Adds to the error the place of a key that it is about: the first that a --set changed, else the
+  // Adds a place to an error about keys: that of the first key that a --set changed, or else of the
   // first that the scenario states. Does not change an error about no key, or if nothing was read.
   Error placed(const Error& error) const;
   // Returns the result of `work` and adds places to its Errors.
@@ -51,14 +51,14 @@ struct Value {
   std::string text = {};  // names and other words
   Location where = {};
   bool stated = false;      // false: a default
-  std::string scheme = {};  // the library's scheme that states it, rather than the user
+  std::string scheme = {};  // the library's scheme that states the value; empty: no scheme does
 };
 
 // Writes a value ("25 MB", "true", "zero1"). Equal values give the same text.
 std::string text_of(const Value& value);
 
-// Returns the member of `target` that the row is bound to as a value at `key`. Nothing if the
-// member is unset.
+// Converts the member of `target` that the row is bound to into a value at `key`. Returns nothing
+// if the member is unset.
 template <class Struct>
 std::optional<Value> value_in(const Struct& target, const Field& field, std::string key = {}) {
   Value value{.key = std::move(key), .field = &field, .dimension = field.dimension};
@@ -125,11 +125,11 @@ class Values {
   std::map<std::string, int, std::less<>> lengths_;
 };
 
-// [path of a field] Names that it accepts besides those of its row.
+// [path of a field] Names that the field accepts besides those of its row.
 using AddedNames = std::map<std::string_view, std::vector<std::string>>;
 
-// Throws Error at the first value that the field table does not allow. `path` is the path of
-// `scenario` if that is a part checked on its own.
+// Throws Error at the first value that the field table does not allow. If `scenario` is only a part
+// of a scenario, `path` is the part's path.
 Values check_values(const DocumentNode& scenario, const std::string& path = "",
                     const AddedNames& added = {});
 

@@ -52,7 +52,7 @@ AttentionCurve read_curve(const DocumentNode& map) {
   return curve;
 }
 
-// A share of speed that was measured on another GPU, scaled to this GPU.
+// Reads a share of the speed that was measured on another GPU, and scales it to this GPU.
 Parameter at_pace(const std::string& key, double pace) {
   Parameter kept = read_number(require(attention_document(), key), Dimension::number, key);
   for (double* each : {&kept.value, &kept.low, &kept.high}) *each *= pace;

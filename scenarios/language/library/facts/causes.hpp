@@ -1,4 +1,4 @@
-// Why a run may be slower than its job: scenarios/library/causes.yaml.
+// Causes that make a run slower than its job should be: scenarios/library/causes.yaml.
 #pragma once
 
 #include <optional>
@@ -21,17 +21,17 @@ std::string_view name_of(StepPattern pattern);
 
 struct Strength {
   double from = 0, to = 0;
-  std::string meaning;  // with {x}
+  std::string meaning;  // words in which {x} stands for the strength
 };
 
 struct Cause {
   std::string name, help;
-  Overrides set;  // with {x}, {rest}, {period}, {length}
+  Overrides set;  // values may contain {x}, {rest}, {period}, {length}, which causes.yaml explains
   std::optional<Strength> strength;
   std::vector<StepPattern> patterns;
-  bool shows_as_input = false;  // its extra time appears in the log's timer of samples
+  bool shows_as_input = false;  // its extra time appears in the log's timer of loading samples
   double prior = 1;
-  std::vector<std::pair<std::string, std::string>> look_at;  // by software; "any" is last
+  std::vector<std::pair<std::string, std::string>> look_at;  // [software] setting; "any" is last
   std::string tells, source;
 
   bool makes(StepPattern pattern) const;
@@ -39,7 +39,7 @@ struct Cause {
 
 const std::vector<Cause>& causes();
 
-// The setting to look at in a software; empty if `software` is not known.
+// The setting to look at in `software` ("": not known), or else the setting for "any".
 const std::string& setting_of(const Cause& cause, std::string_view software);
 
 // Faults that a user can fix and that make collectives slower than the law of their machine:
@@ -50,7 +50,7 @@ struct CollectiveCause {
   std::optional<bool> across;     // whether the group spans nodes; none: either
   std::vector<double> strengths;  // empty: by the number of NICs of a node
   std::string strength;           // in words, with "{}" in place of the number
-  // Constants that the cause changes, each multiplied by strength^exponent (second).
+  // Constants that the cause changes. Each is multiplied by strength^(the second number).
   std::vector<std::pair<Parameter InterconnectLaw::*, double>> law;
   std::vector<std::pair<Parameter NodeSpec::*, double>> node;
   CollectiveChoice choice;  // forced by the cause

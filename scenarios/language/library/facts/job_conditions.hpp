@@ -22,7 +22,7 @@ enum class JobPredicate {
   one_of,
   starts_with,
   contains,
-  lacks,  // none of the operands
+  lacks,  // contains none of the operands
 };
 
 // Compares a quantity of the job with the operands (numbers, quantities or words). It holds if the

@@ -14,22 +14,22 @@ namespace windtunnel {
 struct Framework;  // scenarios/language/library/facts/training_software.hpp
 
 const std::vector<MeasuredRuns>& measured_runs();
-// Throws Error with location: a key is missing, or the errors are negative, not ascending, or of
-// the wrong number (kept_errors()).
+// Throws Error with location: a key is missing, or the errors are negative, not ascending, or not
+// as many as kept_errors() says.
 std::vector<MeasuredRuns> read_measured_runs(const DocumentNode& document);
 
-// What a software is based on in the end (RunTraits::software). Null: a job that names no software
-// has the defaults of Software, which are Megatron-Core's.
+// The software at the end of a chain of bases (RunTraits::software). If `software` is null, this is
+// Megatron-Core: a job that names no software has its defaults.
 const std::string& software_root(const Framework* software);
 
-// The error of the predicted step of a job: that of measured runs if the calibration is the default
-// of a kind of GPU, else that of its calibration. If the calibration assumes a larger error than
-// the measured runs have, as for GPUs with few measured runs, that error counts. `without` excludes
-// runs of one publisher's families: a family is judged by the interval that a user would get, whose
-// job belongs to no family.
+// The error of a job's predicted step is that of measured runs if the job's calibration is the
+// default of a kind of GPU, and otherwise the calibration's. The calibration's error also counts if
+// it is larger than that of the measured runs, as for GPUs with few measured runs. `without`
+// excludes runs of one publisher's families: a family is judged by the interval that a user would
+// get, whose job belongs to no family.
 struct StepError {
   Parameter error;
-  Familiarity familiarity = {};  // empty where the calibration decides alone
+  Familiarity familiarity = {};  // empty if only the calibration decides
 };
 StepError step_error(const Job& job, std::string_view software, std::string_view without = {});
 

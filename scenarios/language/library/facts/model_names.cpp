@@ -23,7 +23,7 @@ struct ModelNames {
   std::map<std::string, const TransformerSpec*> plain;  // null: two models share the name
 };
 
-// plain_name() that keeps points between digits.
+// Like plain_name(), but keeps points between digits.
 std::string dotted_name(std::string_view text) {
   const auto digit = [&](std::size_t at) {
     return at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])) != 0;

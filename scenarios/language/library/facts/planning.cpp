@@ -144,7 +144,7 @@ const Parameter& failure_rate_error() {
     const double mean = std::accumulate(logs.begin(), logs.end(), 0.0) / clusters;
     double squares = 0;
     for (const double log : logs) squares += (log - mean) * (log - mean);
-    // The difference between two clusters has sqrt(2) times the deviation of one from the mean.
+    // The difference of two clusters has sqrt(2) times the deviation of one from the mean.
     const double deviation = std::sqrt(2 * squares / (clusters - 1));
     return error_told_by(deviation, static_cast<int>(logs.size()) - 1,
                          fmt::format("{} clusters with a published rate", logs.size()));

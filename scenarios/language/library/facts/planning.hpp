@@ -16,7 +16,7 @@ const Parameter& usual_batch_tokens(double parameters);
 // Limits that make the batch smaller if a training has few tokens.
 struct FewSteps {
   Parameter steps;       // the batch shrinks until the training has this many
-  Parameter fewest;      // sequences of a batch
+  Parameter fewest;      // the batch keeps at least this many sequences
   Parameter told_below;  // the user is told if there are fewer steps
 };
 const FewSteps& few_steps();
@@ -37,9 +37,9 @@ struct UsualPart {
 bool is_rack(const NodeSpec& node);              // whether a node has so many GPUs that it is a
                                                  // rack (NVL72)
 UsualPart usual_failures(const NodeSpec& node);  // `failures`, scaled to the GPUs of a node
-// How far the failure rate of another cluster may lie from usual_failures(), which is that of one
-// cluster: the log standard deviation of the ratio of two clusters' rates. It is sqrt(2) times that
-// of the clusters that published a rate, widened for their small number.
+// The standard deviation of log(failure rate of another cluster / usual_failures()), because
+// usual_failures() is the rate of one cluster. It is sqrt(2) times the standard deviation of
+// log(rate) among the clusters that published one, widened for their small number.
 const Parameter& failure_rate_error();
 const UsualPart& usual_recovery();                // `recovery`, without spares
 UsualPart usual_storage(int gpus);                // `cluster.storage` for this many GPUs

@@ -1,4 +1,4 @@
-// The library's GPUs and nodes have watts (scenarios/library/power.yaml), each with its origin.
+// The library's watts of GPUs and nodes are in scenarios/library/power.yaml, each with its origin.
 #pragma once
 
 #include <optional>
@@ -16,12 +16,12 @@ struct GpuWatts {
 };
 // Nothing if the watts of this GPU are not known.
 std::optional<GpuWatts> watts_of_gpu(const std::string& gpu);
-// These are watts of a node without its GPUs: its own number, or a number per GPU.
+// The watts of a node without its GPUs are its own number, or else a number for each of its GPUs.
 Parameter rest_watts_of(const NodeSpec& node);
-// The switch for the fabric's transport with the narrowest ports that take a NIC of the cluster, or
-// else the widest ports.
+// Returns the switch of the fabric's transport with the narrowest ports that take a NIC of the
+// cluster; if none takes it, the switch with the widest ports.
 NetworkKit network_kit_of(const Cluster& cluster);
-// The measured rows that the watts of a node were fitted on.
+// The measured rows that the library's watts of nodes were fitted on.
 std::vector<FittedOn> watts_fitted_on();
 
 }  // namespace windtunnel

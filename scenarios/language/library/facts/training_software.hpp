@@ -29,7 +29,7 @@ struct SoftwareRule {
   std::string source;   // public place that documents or enforces it
 };
 
-// Keys that a software (or a row's source) sets if all of `when` hold and one of `any`.
+// Keys that a software or a source of measured rows sets if all of `when` and one of `any` hold.
 struct SoftwareChoice {
   std::vector<JobCondition> when, any;
   Overrides set;                           // keys of a scenario
@@ -37,8 +37,8 @@ struct SoftwareChoice {
   std::string entry;                       // of software.yaml or sources.yaml that makes the choice
   std::string source;                      // public place that documents it
   std::vector<FittedOn> fitted_on;         // rows that one of its numbers was fitted on
-  std::vector<FittedOn> memory_fitted_on;  // the same for what predicts bytes
-  std::string calibration;  // of the library, only of a row's source; empty: the source's own
+  std::vector<FittedOn> memory_fitted_on;  // the same for numbers about memory
+  std::string calibration;  // of the library, for a source of measured rows; empty: its usual one
 
   bool conditional() const { return !when.empty() || !any.empty(); }
 };
@@ -49,13 +49,13 @@ struct Framework {
   std::string base;                    // the entry that this one extends; empty: none
   std::vector<std::string> gpus;       // prefixes of names; empty: it runs on every GPU
   std::vector<std::string> schedules;  // supported; empty: every known one
-  std::vector<Sharding> sharding;      // supported for its training state
+  std::vector<Sharding> sharding;      // supported without a pipeline
   std::vector<Sharding> sharding_in_pipelines;
-  Overrides set;                        // in every scenario
+  Overrides set;                        // keys that the software sets in every scenario
   std::vector<SoftwareChoice> choices;  // the base's first; a later one wins
   std::vector<Value> defaults;          // values of the keys that conditions decide, if none holds
   std::vector<SoftwareRule> rules;
-  Origin origin = Origin::published;  // of its numbers; the text is `source`
+  Origin origin = Origin::published;  // of its numbers; `source` describes it
   std::string source;
 
   bool runs_on(std::string_view gpu) const;
@@ -80,7 +80,7 @@ std::vector<SoftwareChoice> read_choices(const DocumentNode& list, const std::st
                                          const std::string& source,
                                          const ConditionNames& names = {});
 
-// Tells the keys that the user stated; a choice does not change them.
+// Tells whether the user stated the key. A choice does not change stated keys.
 using StatedKeys = std::function<bool(std::string_view key)>;
 
 // A key that a choice set.
@@ -95,8 +95,8 @@ struct ChosenKey {
 std::vector<ChosenKey> choose(const std::vector<SoftwareChoice>& choices, const StatedKeys& stated,
                               Job& job, const RowWords& row = {});
 
-// The source of what the entry itself, not its base, chooses for the key; if several choices set
-// the key, the source of the last one, which wins.
+// The source of the last choice in the entry itself, not in its base, that sets the key, because
+// the last choice wins. Without such a choice it is the entry's own source.
 const std::string& source_of(const Framework& framework, std::string_view key);
 
 // Whether the value comes from the software that the scenario names.
