@@ -43,8 +43,8 @@ const Release& release_of(int minor) {
                                [&](const Release& r) { return r.since <= std::max(minor, 0); });
 }
 
-// These limit the bandwidth of a set of channels. Between nodes the host's CPU decides the row: the
-// second for AMD, else the first.
+// These limit the bandwidth of a set of channels. Between nodes the host's CPU decides the row:
+// AMD's takes the second, others the first.
 constexpr ByGeneration kLlMax = {{{39, 39, 20.4}, {87.7, 22.5, 19}, {141, 45, 35}, {282, 90, 70}}};
 // These limit the bandwidth of one channel.
 constexpr ByGeneration kRingLl128Max = {
@@ -175,7 +175,7 @@ double Tuner::tree_bandwidth(Protocol protocol) const {
   return plain_trees ? .85 * value : value;
 }
 
-// Bus bandwidth: what a link of the busiest kind carries.
+// Bus bandwidth, which is what a link of the busiest kind carries.
 double Tuner::bus_bandwidth(CollectiveAlgorithm algorithm, Protocol protocol) const {
   switch (algorithm) {
     case nvls:
