@@ -63,7 +63,7 @@ struct MeasuredBus {
   bool operator==(const MeasuredBus&) const = default;
 };
 
-// An island of `sites`: the next `nodes` nodes in order, with their NICs.
+// An island of Topology::sites. Each takes the next `nodes` nodes in order, with their NICs.
 struct SiteSpec {
   std::string name;
   int nodes = 1;
@@ -72,8 +72,8 @@ struct SiteSpec {
   bool operator==(const SiteSpec&) const = default;
 };
 
-// A bidirectional cable of `graph`, with this bandwidth in each direction. Ends are "node N" (all
-// its NICs), "node N nic I", or any other name, which denotes a switch.
+// A bidirectional cable of Topology::graph, with this bandwidth in each direction. Ends are "node
+// N" (all its NICs), "node N nic I", or any other name, which denotes a switch.
 struct EdgeSpec {
   std::string a;
   std::string b;
@@ -81,8 +81,8 @@ struct EdgeSpec {
   bool operator==(const EdgeSpec&) const = default;
 };
 
-// A faulty link, named as by LinkTable::name. 0: it failed, and routes avoid it if there is another
-// path.
+// A faulty link, by its name in LinkTable. A link with factor 0 has failed, and routes avoid it if
+// there is another path.
 struct LinkFault {
   std::string link;   // "pod-up 3 rail 2"
   double factor = 0;  // share of the bandwidth that is left
@@ -134,8 +134,8 @@ struct FabricSpec {
   // Parallel links in an uplink bundle (leaf or pod), if modelled separately; 0: the number of NICs
   // below it, divided by the oversubscription.
   int uplinks = 0;
-  int parts = 2;                   // split_single_path
-  std::uint64_t routing_seed = 1;  // ecmp
+  int parts = 2;                   // of a connection under split_single_path
+  std::uint64_t routing_seed = 1;  // under ecmp
 
   std::vector<int> dimensions;  // torus: nodes = their product
   Parameter link_Bps;           // torus: per direction of a cable; value 0: one NIC's
