@@ -28,7 +28,7 @@ struct InputReport;    // models/results/input_report.hpp
 struct Bubble {
   double makespan_s = 0;  // step time - compute of the busiest rank (Megatron, GPipe)
   double longest_stage_s =
-      0;            // longest last end - first start of a rank, less the same (Zero Bubble)
+      0;  // longest last end - first start of a rank, minus the same compute (Zero Bubble)
   double idle = 0;  // mean share of the step in which none of a rank's own kernels run
 };
 
@@ -126,7 +126,7 @@ double iteration_s(const Job& job, const Plan& plan, const Timeline& timeline);
 
 // End of the last task of an iteration that is not a snapshot in the background.
 double foreground_end_s(const Plan& plan, const Timeline& timeline, int iteration);
-// Returns that end for each recorded rank by its own tasks alone.
+// Returns when each recorded rank ends its own such tasks.
 std::vector<double> foreground_ends_s(const Plan& plan, const Timeline& timeline, int iteration);
 // End of the last snapshot task: from then on the copy can be restored. 0: none was taken.
 double snapshot_end_s(const Plan& plan, const Timeline& timeline);
