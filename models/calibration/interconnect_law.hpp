@@ -48,7 +48,7 @@ struct InterconnectLaw {
   Parameter net_ll;
   Parameter net_ll128;
   Parameter nvls_share;
-  // Bytes of a node's member that NVLS moves in its first round, a chunk for each channel. This
+  // Bytes per member of a node that NVLS moves in its first round, a chunk for each channel. This
   // round does not overlap with anything.
   Parameter nvls_round_bytes = {0, 0, 0, Origin::assumed, "within what nvls.overlap says"};
   // Rings in Simple are copied by the software instead of sent directly if a rank's share S / n is

@@ -18,8 +18,8 @@ constexpr std::string_view kCold = " cold";  // at the end of a key
 // a work gets varies by this factor (one standard deviation; assumed).
 constexpr double kCacheShare = 1.25;
 
-// Unexplained difference between consecutive steps and their laws: standard deviation of the log
-// over 136 compositions (four calibrations of a virtual machine with two cores, measured).
+// Difference between consecutive steps and their laws that nothing explains: standard deviation of
+// the log over 136 compositions (four calibrations of a virtual machine with two cores, measured).
 constexpr double kTurnsDiffer = 0.06;
 
 const KernelLaw& law_of(const KernelWork& work, const KernelLaws& laws, CacheState cache) {
@@ -29,8 +29,8 @@ const KernelLaw& law_of(const KernelWork& work, const KernelLaws& laws, CacheSta
   return *law;
 }
 
-// The law's error without the differences between timings, which the scatter of its sizes contains
-// as well.
+// The law's error without the differences between timings, which the scatter between its sizes
+// contains too.
 double own_error(const KernelLaw& law, double run_spread) {
   return std::sqrt(std::max(0.0, law.spread * law.spread - run_spread * run_spread));
 }
