@@ -28,7 +28,7 @@ struct ChunkCost {
   bool passes_gradient = true;
   double activation_bytes = 0;  // kept on the GPU from F to B, per micro-batch (M_B)
   double offloaded_bytes = 0;   // kept in a tier outside the GPU instead (Job::offload)
-  // [layer of the stage] divides offloaded_bytes; empty: none
+  // [layer of the stage] its part of offloaded_bytes; empty: none
   std::vector<double> offloaded_of_layers = {};
   // Kept from I to W when the backward is split (M_W): inputs and output gradients of the GEMMs.
   double weight_activation_bytes = 0;

@@ -133,7 +133,7 @@ void append_mamba(const Job& job, const Shard& s, Pass pass, std::vector<Op>& op
 double scan_convention(const Job& job);
 
 // The half of a decoder's layer that attends to the encoder's output, with its norm and its sum;
-// and what attention's kernels see there.
+// and the shard that the attention kernels of this half work on.
 void append_cross_half(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops);
 Shard cross_shard(const Job& job, const Shard& s);
 

@@ -1,6 +1,6 @@
 // How tensor parallelism divides each tensor of a transformer: the rules that Redco (arXiv
-// 2310.16355) asks its user to write, derived from the model's dimensions. Megatron-LM's columns
-// and rows (Shoeybi et al. 2019, arXiv 1909.08053, section 3).
+// 2310.16355) asks its user to write, derived from the model's dimensions. They are Megatron-LM's
+// columns and rows (Shoeybi et al. 2019, arXiv 1909.08053, section 3).
 #pragma once
 
 #include <string>
