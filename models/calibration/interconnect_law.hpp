@@ -32,8 +32,8 @@ struct InterconnectLaw {
   Parameter tree_step;    // additional factor, across nodes
   Parameter gather_step;  // additional factor, all-gather and reduce-scatter
   Parameter nvls_launch;
-  // Bytes of all channels' chunks. A tree forwards data in such chunks, so that a step across nodes
-  // takes at least their transfer time (Simple; less if less is sent).
+  // Bytes of all channels' chunks. A tree forwards data in such chunks, so that in Simple a step
+  // across nodes takes at least the transfer time of a chunk, or of all bytes if these are fewer.
   Parameter tree_chunk_bytes;
   // Additional wait of messages across nodes that are too large to be sent eagerly.
   Parameter rendezvous_s;
@@ -83,7 +83,7 @@ struct InterconnectLaw {
   // slowest.
   Parameter slow_share;
   Parameter slow_log;
-  // Standard deviation of log(measured / law) apart from slow nodes: from 1 MB on, and below.
+  // Standard deviation of log(measured / law) apart from slow nodes: from 1 MB on, and below 1 MB.
   Parameter noise_log;
   Parameter small_noise_log;
 };

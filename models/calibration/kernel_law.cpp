@@ -136,7 +136,7 @@ double law_time(const KernelLaw& law, const KernelWork& work) {
 
 double shape_factor(const KernelLaw& law, double m, double n, double k) {
   // These values give the least error of left-out products, over 5 calibrations of a CPU: 2.2 % in
-  // the median, the line alone 3.9 % (0.35 to 0.7 and 0.05 to 0.4 are within a third of that).
+  // the median, the line alone 3.9 % (0.35 to 0.7 and 0.05 to 0.4 change it by at most a third).
   constexpr double kNear = 0.5;    // of a log: sizes 1.6 apart are alike
   constexpr double kShrink = 0.2;  // weight of the line itself
   if (m <= 0 || n <= 0 || k <= 0) return 1;

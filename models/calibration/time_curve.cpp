@@ -74,7 +74,7 @@ double noise_of(const Points& points) {
   return std::max(0.01, median(spreads));
 }
 
-// Adds one end where it improves the fit most; returns the same curve if none does.
+// Adds the end of a piece where it improves the fit most; returns the same curve if none does.
 TimeCurve refined(const TimeCurve& curve, const Points& points, double noise) {
   TimeCurve best = curve;
   for (size_t i = 1; i + 1 < points.size(); ++i) {

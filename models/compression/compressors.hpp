@@ -1,4 +1,4 @@
-// The table of compressors: a row each, with its recipe and what it can be combined with.
+// The table of compressors. A row has a compressor's recipe and says what it combines with.
 #pragma once
 
 #include <functional>

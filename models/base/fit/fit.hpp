@@ -12,8 +12,8 @@
 // Afterwards each trial point corrects them by the smallest change that explains the row's residual
 // there (Broyden 1965, Math. Comp. 19, 577; of sparse rows Schubert 1970, Math. Comp. 24, 27). They
 // are recomputed for rows that they mispredict by a tenth of the scale, and for all rows if the
-// search would end more than a fifth of a posterior standard deviation away from where that was
-// last done.
+// search would end more than a fifth of a posterior standard deviation away from the point where
+// this was last done.
 #pragma once
 
 #include <functional>

@@ -171,7 +171,7 @@ Experts expert_bytes(const Job& job, const Rows& rows) {
 // spared.
 struct LayerTensors {
   Rows rows;
-  double input = 0;        // of the layer; of either norm
+  double input = 0;        // of the layer, and of each of its norms
   double norm_output = 0;  // of one norm, as it is kept
   double masks = 0;
   double copies = 0;  // copies for eager norms and rotary embeddings

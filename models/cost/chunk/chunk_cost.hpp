@@ -53,8 +53,7 @@ struct HardwareFlops {
   bool operator==(const HardwareFlops&) const = default;
 };
 
-// The part of a micro-batch that a stage processes at a time, if it is not a whole one with the
-// job's recomputation.
+// What a stage processes at a time, if it is not a whole micro-batch with the job's recomputation.
 struct ChunkUnit {
   SequenceSlice slice;
   std::vector<double> recompute_shares;  // [stage] share of its layers that recompute; empty: all

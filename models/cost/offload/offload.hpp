@@ -42,8 +42,8 @@ struct Offload {
   MemoryTier gradients = MemoryTier::gpu;
   MemoryTier weights = MemoryTier::gpu;
   MemoryTier activations = MemoryTier::gpu;
-  // Share of a rank's optimizer state that is kept and updated in that tier (Twin-Flow of
-  // ZeRO-Offload++); the GPU has the rest.
+  // Share of a rank's optimizer state that is kept and updated in the tier `optimizer` (Twin-Flow
+  // of ZeRO-Offload++); the GPU has the rest.
   double optimizer_share = 1;
   // Share of a stage's layers, counted from the first: the last layers' activations are needed
   // again soonest.

@@ -1,7 +1,7 @@
-// Time that the GPU waits for the host to launch kernels. With a launch queue that never drains, it
-// waits only if the host's total time exceeds its own; without a queue, before every kernel that is
-// shorter than its launch. Frameworks are in between (Calibration::host_run_ahead), because they
-// synchronise now and then (loss, messages, gradient hooks).
+// Time that the GPU waits for the host to launch kernels. With a launch queue that never drains,
+// the GPU waits only if the host's total time exceeds its own; without a queue, before every kernel
+// that is shorter than its launch. Frameworks are in between (Calibration::host_run_ahead), because
+// they synchronise now and then (loss, messages, gradient hooks).
 #pragma once
 
 #include <span>

@@ -17,7 +17,7 @@ namespace windtunnel {
 enum class InnerGroup : std::uint8_t {
   tensor,
   mesh_row,     // row of tp's 2D mesh
-  mesh_column,  // column of it
+  mesh_column,  // column of that mesh
   context_ring,
   context_exchange,
   expert,

@@ -272,7 +272,7 @@ class GraphLinks final : public FabricLinks {
   }
 
   void search(const Cluster& cluster) {
-    std::map<int, int> nic_of_anchor;  // one of the NICs attached to it
+    std::map<int, int> nic_of_anchor;  // [anchor] one of the NICs attached to it
     for (int nic = 0; nic < cluster.fabric_nodes() * nics_; ++nic) {
       nic_of_anchor.try_emplace(anchor_[vertex_of_nic_[nic]], nic);
     }
@@ -341,7 +341,7 @@ class GraphLinks final : public FabricLinks {
   std::vector<Cable> cables_;  // link 2i runs from a to b of cable i, link 2i + 1 back
   LinkFaults faults_;
   std::vector<int> vertex_of_nic_;
-  std::vector<int> anchor_;              // of a vertex: itself, or what its only cable leads to
+  std::vector<int> anchor_;  // [vertex] itself, or the vertex that its only cable leads to
   std::vector<int> leaf_out_, leaf_in_;  // links of that cable
   std::vector<int> inner_of_;            // number in `graph_`; -1 if folded
   Graph graph_;

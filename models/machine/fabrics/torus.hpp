@@ -23,8 +23,8 @@ double cable_Bps(const Cluster& cluster, int dimension);
 int slices_of(const FabricSpec& fabric);
 // The slice in which a node of the fabric lies.
 int slice_of(const FabricSpec& fabric, int place);
-// Time in which slices sum the gradients of one layer and compute nothing else. It does not depend
-// on the bytes: rounds of FabricSpec::wan_latency_s, docs/physics/chips.md, "Slices over the
+// Time in which slices sum the gradients of one layer and compute nothing else. It is independent
+// of the bytes: some rounds of FabricSpec::wan_latency_s, docs/physics/chips.md, "Slices over the
 // data-centre network".
 double slice_rounds_s(const FabricSpec& fabric, int slices);
 

@@ -125,8 +125,8 @@ double fabric_seconds(const CollectiveSteps& steps, const GroupShape& shape, con
   return per_byte_s * groups * steps.across_bytes / law.wire_efficiency;
 }
 
-// In a pairwise exchange only pairs in different networks use the shared network; the others
-// proceed in parallel.
+// In a pairwise exchange only pairs in different networks use the shared network, and pairs in one
+// network exchange at the same time.
 double nic_factor_of(const CollectiveSteps& steps, const GroupShape& shape) {
   const double crossing = shape.crossing_pairs;
   if (steps.across != Pattern::pairs || crossing == 0) return shape.nic_factor;
