@@ -142,8 +142,8 @@ struct Campaign {
 struct Job {
   DECLARE_SPECIAL_MEMBERS(Job);
   TransformerSpec model;
-  // Set when the model is a table of layers and not a transformer. Then `model` holds only its name
-  // and a sequence length of one sample.
+  // Set when the model is a table of layers and not a transformer. Then `model` has only its name,
+  // its number of layers and sizes of 1.
   std::shared_ptr<const LayerTable> network;
   Cluster cluster;
   Layout layout;

@@ -13,7 +13,6 @@
 
 namespace windtunnel {
 
-// The kinds of collectives that an axis may run.
 std::span<const CollectiveKind> kinds_of_axis(Category axis);
 
 // Throws Error, naming the setting's place in the scenario, if it does not apply to such a group.

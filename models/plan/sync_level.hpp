@@ -48,8 +48,8 @@ struct SyncLevel {
   // Parts of the model that are exchanged in turn: one part every every_steps / fragments steps
   // (Streaming DiLoCo: Douillard et al. 2025, arXiv 2501.18512).
   int fragments = 1;
-  // Steps that run while an exchange is in flight; its result is applied after them. 0: all wait
-  // for it.
+  // Steps that run while an exchange is in flight; its result is applied after them. 0: all islands
+  // wait for the exchange.
   double delay_steps = 0;
   SyncStart start = SyncStart::step;
   SyncPattern pattern = SyncPattern::all_reduce;

@@ -14,7 +14,6 @@
 
 namespace windtunnel {
 
-// This is power of the nodes of one kind.
 struct NodePower {
   Parameter gpu_W;       // of a GPU at its limit (TDP)
   Parameter gpu_idle_W;  // of a GPU that runs nothing

@@ -308,7 +308,7 @@ DownTime down_time(const FaultLog& log, double until_s) {
     changes.emplace_back(start_s, 1);
     changes.emplace_back(end_s, -1);
   }
-  std::sort(changes.begin(), changes.end());  // back before down, at the same time
+  std::sort(changes.begin(), changes.end());  // at equal times, nodes return before others leave
   int down = 0;
   for (const auto& change : changes) result.most = std::max(result.most, down += change.second);
   return result;

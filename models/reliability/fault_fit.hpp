@@ -41,7 +41,7 @@ struct FittedValue {
   double high = 0;
 };
 
-// Faults that each begin within the window of the one before, as one event, and the nodes hit.
+// Faults that each begin within the window of the one before are one event.
 struct FaultEvent {
   double start_s = 0;  // of the first
   int faults = 0;

@@ -22,7 +22,6 @@ bool has_interval(const SnapshotTier& tier);
 // Writes the interval as a scenario does: "10 iterations", "4 h".
 std::string interval_text(const SnapshotTier& tier);
 
-// Replaces the interval of the tier.
 void save_every_iterations(SnapshotTier& tier, std::int64_t iterations);
 void save_every_seconds(SnapshotTier& tier, double seconds);
 

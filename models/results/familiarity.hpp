@@ -65,9 +65,9 @@ struct Familiarity {
   int freedom = 1;
   std::vector<AlikeFamily> nearest = {};  // the three most similar families with the most runs
   std::vector<std::string> unfamiliar;    // "no sequence of 131072 tokens was measured on h200"
-  // The entries of `unfamiliar` that depend on the layout and that no run of this kind had on any
-  // GPU. A search for the fastest layout is biased towards these, because no measurement shows what
-  // the cost models omit there.
+  // The entries of `unfamiliar` about the layout: no measured run on any GPU, with experts or
+  // without as the job, reached as far. A search for the fastest layout is biased towards these,
+  // because no measurement shows what the cost models omit there.
   std::vector<std::string> unlike_layout = {};
 
   Parameter error() const;

@@ -71,7 +71,6 @@ struct InnerRound {
   bool into_next_layer = false;
 };
 
-// Total time of consecutive collectives.
 double collectives_s(const std::vector<InnerCollective>& collectives);
 double collectives_s(const InnerRound& round);
 // The part of the collectives' time that overlaps the compute.

@@ -21,7 +21,6 @@ double cable_Bps(const Cluster& cluster, int dimension);
 // The number of slices of a torus that a data-centre network joins: if FabricSpec::wan_Bps is
 // stated, the last of FabricSpec::dimensions, otherwise 1.
 int slices_of(const FabricSpec& fabric);
-// The slice in which a node of the fabric lies.
 int slice_of(const FabricSpec& fabric, int place);
 // Time in which slices sum the gradients of one layer and compute nothing else. It is independent
 // of the bytes: some rounds of FabricSpec::wan_latency_s, docs/physics/chips.md, "Slices over the

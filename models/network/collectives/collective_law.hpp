@@ -57,9 +57,8 @@ class CollectiveLaw {
   // The algorithm and protocol that run: with NCCL's law the tuner's choice, as far as the
   // constructor's `wanted` leaves it open; otherwise `wanted`. `bytes` as in collective_cost().
   CollectiveChoice choice(double bytes) const;
-  // `running`: the algorithm and protocol that run.
   LawTerms terms(CollectiveChoice running, double bytes) const;
-  // Whether this algorithm was measured for such a group.
+  // Whether this algorithm was measured for groups like this one.
   bool is_measured(CollectiveAlgorithm algorithm) const;
 
  private:

@@ -326,8 +326,8 @@ LongestWay longest_way(const Lanes& lanes, const LinkTable& links) {
   };
   const int n = lanes.nodes();
   if (n == 1) return longest;
-  // In a tree the longest path from one node is the longest overall, and paths to one bundle are
-  // alike.
+  // In a tree the longest path from one node is the longest overall, and paths to all nodes below
+  // one bundle are equally long.
   if (is_tree(links.cluster().fabric.topology)) {
     const auto& tree = static_cast<const TreeLinks&>(links.fabric());
     for (int lane = 0; lane < lanes.lanes; ++lane) {

@@ -15,7 +15,7 @@ using enum CollectiveAlgorithm;
 
 constexpr double kP2pLlBytes = 16384;  // per peer
 
-using ByNodes = std::array<double, 3>;        // one, two, more
+using ByNodes = std::array<double, 3>;        // one node, two, more
 using ByGeneration = std::array<ByNodes, 4>;  // GB/s
 
 // Differences of older NCCL 2 releases: latencies in microseconds of trees in Simple and of NVLS,
@@ -90,7 +90,7 @@ struct Tuner {
   double per_node = 1;    // members
   double steps = 1;       // of a ring
   HostCpu cpu = HostCpu::intel;
-  bool plain_trees = false;  // a tree's parent and children on one GPU
+  bool plain_trees = false;  // whether a tree's parent and children are on one GPU
   double ll_max = 0;
 
   bool reduces_all() const { return kind == CollectiveKind::all_reduce; }
