@@ -58,7 +58,7 @@ struct InterconnectLaw {
   Parameter net_pairs;     // additional factor, all-to-all
   Parameter net_shift;     // additional factor, send-receive in a ring
   Parameter pair_step_s;   // per peer on another node
-  Parameter ring_overlap;  // p
+  Parameter ring_overlap;  // exponent p
   Parameter tree_overlap;
   Parameter nvls_overlap;
   Parameter pairs_overlap;

@@ -125,7 +125,7 @@ struct FabricSpec {
   int nodes_per_pod = 0;  // 0: one pod holds all
   // NIC bandwidth below a pod's uplinks / bandwidth of the uplinks
   double pod_oversubscription = 1;
-  int nodes_per_leaf = 0;            // clos
+  int nodes_per_leaf = 0;            // of a clos
   double leaf_oversubscription = 1;  // NIC bandwidth of a leaf / bandwidth of its uplinks
   Parameter hop_latency_s;           // one switch traversal with its cables
   MeasuredBus measured;
@@ -142,7 +142,7 @@ struct FabricSpec {
   // torus: bandwidth by dimension instead of link_Bps: for example pods of one torus each, joined
   // by Ethernet.
   std::vector<double> dimension_Bps;
-  int nodes_per_router = 0;  // dragonfly
+  int nodes_per_router = 0;  // of a dragonfly
   int routers_per_group = 0;
   Parameter local_Bps;   // dragonfly: between two routers of a group
   Parameter global_Bps;  // dragonfly: between two groups, whole bundle

@@ -261,7 +261,7 @@ class Rehearsal {
   TaskBoard<Rehearsal> board_;
   std::vector<std::vector<std::size_t>> next_;  // [class][stream]
   std::map<std::int32_t, int> attending_;       // rendezvous -> number of classes
-  std::map<std::pair<std::int32_t, std::int32_t>, Meeting> meetings_;  // by sequence
+  std::map<std::pair<std::int32_t, std::int32_t>, Meeting> meetings_;  // by rendezvous, sequence
   std::set<std::pair<std::int32_t, TaskIndex>> held_;  // sends that wait for their receiver
   std::vector<TaskRef> startable_;
 };

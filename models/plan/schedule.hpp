@@ -101,7 +101,7 @@ struct Schedule {
   bool explicit_recompute = false;
   std::vector<double> slice_shares;   // [slice] share of the sequence; empty: equal shares
   std::vector<double> weight_copies;  // [rank] versions of its weights that it holds; empty: 1
-  // [stage]. Direction k has the stages k * model_stages() and so on.
+  // [stage]. Direction k has the stages from k * model_stages() on.
   std::vector<int> rank_of_stage;
   std::vector<std::vector<Action>> actions;  // [rank]
 

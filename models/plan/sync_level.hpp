@@ -53,11 +53,11 @@ struct SyncLevel {
   double delay_steps = 0;
   SyncStart start = SyncStart::step;
   SyncPattern pattern = SyncPattern::all_reduce;
-  SyncGraph graph = SyncGraph::ring;  // gossip
+  SyncGraph graph = SyncGraph::ring;  // only for gossip
   // gossip: how many neighbours get an island's weights in one exchange, in rotation. 0: all of
   // them, but one in a random graph.
   int peers = 0;
-  SyncEvents events = SyncEvents::scheduled;  // gossip
+  SyncEvents events = SyncEvents::scheduled;  // only for gossip
   SyncParameters parameters = SyncParameters::all;
   // Vectors of the optimizer's state that are averaged along with the weights (local Adam: two).
   int optimizer_states = 0;

@@ -10,7 +10,7 @@
 
 namespace windtunnel {
 
-// Power is constant from each step until the next; ascending, the first at 0 s.
+// Power is constant from each step of a curve until the next; the first step is at 0 s.
 struct PowerStep {
   double at_s = 0;
   double W = 0;

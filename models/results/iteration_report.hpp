@@ -49,11 +49,11 @@ struct SyncReport {
 // How stragglers are tolerated (Job::redundancy).
 struct StragglerReport {
   Estimate step_s;  // with stragglers
-  // the step time if all waited for the slowest, without redundant work
+  // the step time if every step waited for the slowest worker, without redundant work
   double waiting_s = 0;
   double load = 1;      // work of a worker, divided by its part of the batch
   double passes_s = 0;  // additional step time because of the load
-  // its passes under the load and its optimizer: the time that stragglers lengthen
+  // a worker's passes under the load and its optimizer: the time that stragglers lengthen
   double work_s = 0;
   double exchange_s = 0;      // for additional gradients of a step
   double waited_share = 0;    // share of the steps that waited for workers beyond the tolerance

@@ -127,7 +127,7 @@ struct Layout {
   int expert_shard_ranks = 0;
   CopiesSummed copies_summed = CopiesSummed::step;
   StateShares state = StateShares::even;
-  // [pool] training state of a rank, in proportion; empty: even
+  // [pool] training state of a rank there, relative to other pools; empty: even
   std::vector<double> state_of_pool = {};
   // [pipeline rank] state of a rank over the mean, in a job as the nodes of one pool see it
   // (job_of_kind); empty: the job is seen as a whole.
@@ -152,7 +152,7 @@ struct Layout {
   int last_stage_layers = 0;
   StageBalance balance = StageBalance::stated;  // automatic: the result is stage_layers
   TensorForm tensor = TensorForm::one_d;
-  ProductSignatures signatures = {};  // for one_d
+  ProductSignatures signatures = {};  // for TensorForm::one_d
   // Consecutive ranks fill squares of this side on the mesh, row by row of squares (Optimus'
   // rank_rearrange: 2, four GPUs of a node); 1: they fill rows of the mesh.
   int mesh_block = 1;
@@ -236,7 +236,7 @@ struct Batch {
   int micro = 1;     // sequences per micro-batch; the mean if pools differ in it
   int sequence = 0;  // tokens
   BatchShares shares = BatchShares::even;
-  // [pool] share of a replica, in proportion; a pipeline over several pools gets the smallest
+  // [pool] share of a replica there, relative to others; a pipeline over several gets the smallest
   std::vector<double> share_of_pool = {};
 };
 

@@ -175,10 +175,10 @@ struct Software {
   // Engine's fused operations, Unsloth). Otherwise a separate kernel adds the two.
   bool fused_adapters = false;
   bool pure_16_bit = false;  // no fp32 copy of the weights, moments in 16 bit
-  // ZeRO-3 shards weights that every GPU loaded whole; both exist throughout
+  // ZeRO-3 shards weights that every GPU loaded whole; shards and whole weights stay allocated
   bool whole_start = false;
   bool scaled_copies = true;  // fp8, nvfp4: weights and GEMM inputs are also kept in that precision
-  // Weights are kept only in that precision, without a 16-bit copy (Megatron-LM's
+  // Weights are kept only in the scaled precision, without a 16-bit copy (Megatron-LM's
   // --fp8-param-gather).
   bool scaled_weights = false;
   // A transposed copy of fp8 weights is kept for the backward product that needs it. Otherwise each

@@ -25,7 +25,7 @@ namespace windtunnel {
 
 // The learner's nodes, followed by those of the engines unless they are colocated.
 struct RolloutMachine {
-  Cluster cluster;    // of both
+  Cluster cluster;    // of learner and engines
   int first_gpu = 0;  // first GPU of the engines
   int engines = 1;
   // [engine] index of its nodes' pool in the learner's pools, the slowest one if they differ;

@@ -22,7 +22,7 @@ struct Launched {
 
 // CPU time in seconds of an operation with `launches` kernels. The first kernel costs
 // Calibration::host_launch_s, each further one Calibration::host_kernel_s, but at most as much as
-// the first. A fraction of an operation (below 1) costs that fraction.
+// the first. If `launches` is below 1, it costs this fraction of the first kernel.
 double host_launch_s(const Calibration& calibration, const Software& software, double launches);
 // CPU time if the module has launched other kernels before, so that all of these count as further
 // ones.

@@ -31,7 +31,7 @@ int folds(int n) {
 struct Call {
   CollectiveKind kind;
   const GroupShape& shape;
-  double bytes;  // S
+  double bytes;  // the size S of collective_cost()
   int g = shape.members_per_node;
   int nodes = shape.nodes;
   double n = shape.members;

@@ -21,7 +21,7 @@ using ByGeneration = std::array<ByNodes, 4>;  // GB/s
 // Differences of older NCCL 2 releases: latencies in microseconds of trees in Simple and of NVLS,
 // and the share of a ring's bandwidth that LL gets.
 struct Release {
-  int since;  // 2.x
+  int since;  // x of NCCL 2.x
   double tree_base;
   double tree_nvlink;
   double tree_pci;
@@ -87,7 +87,7 @@ struct Tuner {
   Channels tree_found;
   Channels nvls_found;
   std::size_t scale = 0;  // column of ByNodes
-  double per_node = 1;    // members
+  double per_node = 1;    // members of a node, on average
   double steps = 1;       // of a ring
   HostCpu cpu = HostCpu::intel;
   bool plain_trees = false;  // whether a tree's parent and children are on one GPU
