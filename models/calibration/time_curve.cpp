@@ -55,7 +55,7 @@ TimeCurve curve_over(const std::vector<double>& ends, const Points& points) {
   return curve;
 }
 
-// Minus twice the log-likelihood (Student-t), and what each parameter costs.
+// Adds a penalty for each parameter to minus twice the log-likelihood (Student-t).
 double criterion(const TimeCurve& curve, const Points& points, double scale) {
   double sum = 0;
   for (const TimedSize& point : points) {

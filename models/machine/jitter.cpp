@@ -32,7 +32,7 @@ double normal_share(double x) {
 }
 
 // The expected largest number of bad draws among n groups of `trials`: sum over k of 1 - F(k)^n, F
-// the binomial law (the same book, section 3.1).
+// the binomial law (David and Nagaraja, section 3.1).
 double expected_most(double n, int trials, double share) {
   if (share <= 0) return 0;
   if (share >= 1) return trials;

@@ -40,8 +40,8 @@ struct MeasuredRuns {
   std::vector<double> errors = {};
 };
 inline constexpr int kMostErrors = 20;
-// The standard deviation of the normal law that has two thirds of its values within the bound that
-// holds two thirds of these errors. 0: there are none.
+// The standard deviation that a normal law has if two thirds of its values are as near to 0 as two
+// thirds of these errors. 0: there are none.
 double deviation_of(const MeasuredRuns& runs);
 // Returns at most kMostErrors quantiles that represent the errors.
 std::vector<double> kept_errors(std::vector<double> errors);
