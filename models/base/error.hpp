@@ -80,7 +80,7 @@ std::string unknown_name(std::string_view noun, std::string_view name,
 
 }  // namespace windtunnel
 
-// CHECK(condition, "format {}", value): the message is required, it says which invariant broke.
+// CHECK(condition, "format {}", value): the message is required and says which invariant broke.
 #define CHECK(condition, ...)                                                               \
   do {                                                                                      \
     if (!(condition))                                                                       \

@@ -8,8 +8,8 @@
 
 namespace windtunnel {
 
-// What a stream is used for; streams of different purposes are independent. Changing a purpose's
-// number changes results.
+// What a stream is used for. Streams of different purposes are independent. The results depend on
+// these numbers.
 enum class RandomPurpose : std::uint32_t {
   failure_arrival = 1,
   victim = 2,  // which node

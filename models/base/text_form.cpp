@@ -35,7 +35,7 @@ constexpr std::array kCounts{TextScale{0, 1, "", kAsShort}, TextScale{9999.5, 1e
                              TextScale{kRoundsUp * 1e6, 1e6, "M"},
                              TextScale{kRoundsUp * 1e9, 1e9, "B"},
                              TextScale{kRoundsUp * 1e12, 1e12, "T"}};
-// Written to tenths at any size, because shares are compared by the points between them.
+// Percentages have tenths at any size, because shares are compared by the points between them.
 constexpr std::array kPercents{TextScale{0, 1, "%", 1}};
 
 std::string number_text(double number, int decimals) {

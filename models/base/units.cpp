@@ -144,8 +144,8 @@ std::string normalise_spaces(std::string_view text) {
   return result;
 }
 
-// The number that `text` states in a unit, which from_chars has read. Rounded once, at the end: two
-// spellings of one quantity give the same double.
+// The number that `text` states in a unit, which from_chars has read. It is rounded once, at the
+// end, so that two spellings of one quantity give the same double.
 double in_base_units(std::string_view text, const Unit& unit) {
   using boost::multiprecision::cpp_int;
   const std::size_t exponent = text.find_first_of("eE");

@@ -184,7 +184,7 @@ struct Calibration {
   // tell nothing about one of the two laws, which then stays unchanged.
   std::optional<InterconnectLaw> node_network = {};
 
-  // Log standard deviation of predicted / measured on runs outside the fit.
+  // Standard deviation of log(predicted / measured) on runs outside the fit.
   Parameter step_error;
   Parameter memory_error;
 

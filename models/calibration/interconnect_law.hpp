@@ -32,8 +32,8 @@ struct InterconnectLaw {
   Parameter tree_step;    // additional factor, across nodes
   Parameter gather_step;  // additional factor, all-gather and reduce-scatter
   Parameter nvls_launch;
-  // Bytes of all channels' chunks. A tree forwards data in such chunks, so that a step across nodes
-  // takes at least their transfer time (Simple; less if less is sent).
+  // Bytes of all channels' chunks. A tree forwards data in such chunks, so that in Simple a step
+  // across nodes takes at least the transfer time of a chunk, or of all bytes if these are fewer.
   Parameter tree_chunk_bytes;
   // Additional wait of messages across nodes that are too large to be sent eagerly.
   Parameter rendezvous_s;
@@ -48,7 +48,7 @@ struct InterconnectLaw {
   Parameter net_ll;
   Parameter net_ll128;
   Parameter nvls_share;
-  // Bytes of a node's member that NVLS moves in its first round, a chunk for each channel. This
+  // Bytes per member of a node that NVLS moves in its first round, a chunk for each channel. This
   // round does not overlap with anything.
   Parameter nvls_round_bytes = {0, 0, 0, Origin::assumed, "within what nvls.overlap says"};
   // Rings in Simple are copied by the software instead of sent directly if a rank's share S / n is
@@ -58,7 +58,7 @@ struct InterconnectLaw {
   Parameter net_pairs;     // additional factor, all-to-all
   Parameter net_shift;     // additional factor, send-receive in a ring
   Parameter pair_step_s;   // per peer on another node
-  Parameter ring_overlap;  // p
+  Parameter ring_overlap;  // exponent p
   Parameter tree_overlap;
   Parameter nvls_overlap;
   Parameter pairs_overlap;
@@ -83,7 +83,7 @@ struct InterconnectLaw {
   // slowest.
   Parameter slow_share;
   Parameter slow_log;
-  // Standard deviation of log(measured / law) apart from slow nodes: from 1 MB on, and below.
+  // Standard deviation of log(measured / law) apart from slow nodes: from 1 MB on, and below 1 MB.
   Parameter noise_log;
   Parameter small_noise_log;
 };

@@ -18,8 +18,8 @@ constexpr std::string_view kCold = " cold";  // at the end of a key
 // a work gets varies by this factor (one standard deviation; assumed).
 constexpr double kCacheShare = 1.25;
 
-// Unexplained difference between consecutive steps and their laws: standard deviation of the log
-// over 136 compositions (four calibrations of a virtual machine with two cores, measured).
+// Difference between consecutive steps and their laws that nothing explains: standard deviation of
+// the log over 136 compositions (four calibrations of a virtual machine with two cores, measured).
 constexpr double kTurnsDiffer = 0.06;
 
 const KernelLaw& law_of(const KernelWork& work, const KernelLaws& laws, CacheState cache) {
@@ -29,8 +29,8 @@ const KernelLaw& law_of(const KernelWork& work, const KernelLaws& laws, CacheSta
   return *law;
 }
 
-// The law's error without the differences between timings, which the scatter of its sizes contains
-// as well.
+// The law's error without the differences between timings, which the scatter between its sizes
+// contains too.
 double own_error(const KernelLaw& law, double run_spread) {
   return std::sqrt(std::max(0.0, law.spread * law.spread - run_spread * run_spread));
 }
@@ -136,7 +136,7 @@ double law_time(const KernelLaw& law, const KernelWork& work) {
 
 double shape_factor(const KernelLaw& law, double m, double n, double k) {
   // These values give the least error of left-out products, over 5 calibrations of a CPU: 2.2 % in
-  // the median, the line alone 3.9 % (0.35 to 0.7 and 0.05 to 0.4 are within a third of that).
+  // the median, the line alone 3.9 % (0.35 to 0.7 and 0.05 to 0.4 change it by at most a third).
   constexpr double kNear = 0.5;    // of a log: sizes 1.6 apart are alike
   constexpr double kShrink = 0.2;  // weight of the line itself
   if (m <= 0 || n <= 0 || k <= 0) return 1;

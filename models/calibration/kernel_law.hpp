@@ -72,8 +72,8 @@ double shape_factor(const KernelLaw& law, double m, double n, double k);
 
 // Time of steps that run one after the other repeatedly, as in training. Works of one step run
 // concurrently, and the longest decides. With warm caches each work moves its bytes at its kernel's
-// rate for the working set of all steps together; with cold caches by its cold law. `disturbed`:
-// share of the time in which other work runs on its cores.
+// rate for the working set of all steps together; with cold caches its cold law gives the time.
+// `disturbed`: share of the time in which other work runs on its cores.
 //
 // What the interval includes, and how laws extrapolate: docs/physics/cost.md, "Measured kernels".
 // Throws Error for a kernel without a law.

@@ -147,8 +147,8 @@ double run_spread(const std::vector<Repeat>& repeats, const Slowdown& slowdown) 
   }
   const std::vector<double>& changes = quiet.size() < kFew ? all : quiet;
   if (changes.empty()) return kLeastSpreadOfRuns;
-  // Standard deviation of the difference of two runs. With many repeats by the median, because a
-  // single one that changed for a special reason would widen all intervals.
+  // Standard deviation of the difference of two runs. With many repeats it follows from the median,
+  // because a single one that changed for a special reason would widen all intervals.
   constexpr size_t kMany = 8;
   double squares = 0;
   for (const double change : changes) squares += change * change;

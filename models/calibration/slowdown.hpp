@@ -1,13 +1,13 @@
-// By how much other works on its cores slow a work: the two hardware threads of a core share its
-// units, and on machines rented by the thread the other one belongs to another customer.
+// How much slower a work is while others run on its cores: the two hardware threads of a core share
+// its units, and on machines rented by the thread the other one belongs to another customer.
 #pragma once
 
 namespace windtunnel {
 
 struct Sample;
 
-// If others run on its cores for a share f of its time, a work takes exp(f * log) times as long as
-// alone, for any duration from 10 us to 10 ms. The defaults hold until a run has data on a kernel:
+// A work takes exp(f * log) times as long as alone if others run on its cores for a share f of its
+// time, for any duration from 10 us to 10 ms. The defaults hold until a run has data on a kernel:
 // centre and standard deviation of 35 kernels, in sizes timed both with and without others (four
 // calibrations on a Xeon of the Sapphire Rapids generation, measured).
 struct Slowdown {
@@ -25,9 +25,9 @@ constexpr double kSizesDiffer = 0.1;
 // interval widened by the differences between sizes (95 %).
 Sample alone(Sample sample, const Slowdown& slowdown);
 
-// Timings in which others were seen are set aside; this estimates for which share of their time
-// the remaining ones had others beside them, unseen. `share`: the same of all timings together;
-// `part`: the number set aside over all; exp(longer): their median time over that of the rest.
+// Timings in which others were seen are set aside. This estimates the share of time in which the
+// rest had others beside them, unseen. `share`: that share over all timings together; `part`:
+// number set aside / number of all; exp(longer): median time of those set aside / of the rest.
 // log(time) grows by Slowdown{}.log per unit of share, so the share of the rest is
 //
 //   share - part * longer / Slowdown{}.log, held within 0 and `share`:

@@ -55,7 +55,7 @@ TimeCurve curve_over(const std::vector<double>& ends, const Points& points) {
   return curve;
 }
 
-// Minus twice the log-likelihood (Student-t), and what each parameter costs.
+// Adds a penalty for each parameter to minus twice the log-likelihood (Student-t).
 double criterion(const TimeCurve& curve, const Points& points, double scale) {
   double sum = 0;
   for (const TimedSize& point : points) {
@@ -74,7 +74,7 @@ double noise_of(const Points& points) {
   return std::max(0.01, median(spreads));
 }
 
-// Adds one end where it improves the fit most; returns the same curve if none does.
+// Adds the end of a piece where it improves the fit most; returns the same curve if none does.
 TimeCurve refined(const TimeCurve& curve, const Points& points, double noise) {
   TimeCurve best = curve;
   for (size_t i = 1; i + 1 < points.size(); ++i) {

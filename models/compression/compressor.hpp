@@ -13,14 +13,14 @@
 
 namespace windtunnel {
 
-// What happens to the part that was not sent. ef: added to the next gradient (Seide et al. 2014;
-// Karimireddy et al. 2019, arXiv 1901.09847). ef21: differences to a state that all sides keep
-// (Richtarik et al. 2021, arXiv 2106.05203). econtrol: both (Gao et al. 2023, arXiv 2311.05645).
+// What happens to the unsent part. ef adds it to the next gradient (Seide et al. 2014; Karimireddy
+// et al. 2019, arXiv 1901.09847). ef21 sends differences to a state that all sides keep (Richtarik
+// et al. 2021, arXiv 2106.05203). econtrol does both (Gao et al. 2023, arXiv 2311.05645).
 enum class ErrorFeedback { usual, none, ef, ef21, econtrol };
 
 // On which hops gradients are compressed. across: only between nodes, between sites on a fabric of
-// sites, or between the copies of sharded gradients. The members of one place first reduce-scatter
-// uncompressed gradients, so that each compresses a part, and gather the result at the end.
+// sites, or between the copies of sharded gradients. The members of one node (site, copy) first
+// reduce-scatter uncompressed gradients, so that each compresses a part, and at last gather.
 enum class CompressedHop {
   automatic,  // across on a fabric of sites where possible, else all
   all,
@@ -31,14 +31,13 @@ enum class CompressedHop {
 // the experts; the way back is uncompressed (DeepSeek-V3, arXiv 2412.19437, section 3.3.3).
 enum class CompressedPasses { all, dispatch };
 
-// Compression errors of one layer's gradient, a matrix as a rank holds it: mean squared error of
-// its elements, divided by the mean square of the elements of all gradients, by rank, density or
-// bits.
+// Compression errors of one layer's gradient, the matrix that a rank holds. An error is the mean
+// squared error of its elements, divided by the mean square of the elements of all gradients.
 struct LayerErrors {
   std::string layer;
   double rows = 0;
   double columns = 0;
-  std::vector<std::pair<double, double>> by_number;  // ascending by rank, density or bits
+  std::vector<std::pair<double, double>> by_number;  // [rank, density or bits, ascending] error
 };
 
 struct CompressorKind;  // models/compression/compressors.hpp

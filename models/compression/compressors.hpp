@@ -1,4 +1,4 @@
-// The table of compressors: a row each, with its recipe and what it can be combined with.
+// The table of compressors. A row has a compressor's recipe and says what it combines with.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ struct CompressorKind {
   std::string help;             // one line for people
   std::string source;           // paper
   CompressorChoice usual = {};  // default parameters; 0: not used by the method
-  // Its collectives sum compressed data. With sharded gradients its buffer is reduce-scattered.
+  // Its collectives sum compressed data, so with sharded gradients its buffer is reduce-scattered.
   bool summable = false;
   // All its collectives are one all-reduce of one buffer, so buckets can be fused by compressed
   // size.
@@ -24,11 +24,11 @@ struct CompressorKind {
   // It reads and writes whole matrices, so tensors cannot be partitioned.
   bool whole_tensors = false;
   // Bits of an element if the method quantises elements independently and CompressorChoice::bits is
-  // not set. Such a method works for activations too. 0: it does not.
+  // not set. Such a method works for activations too. 0: another method, which does not.
   double element_bits = 0;
   // It freezes Adam's second moments and sends the first.
   bool of_moments = false;
-  // It sends parts of a momentum of all gradients, which each rank keeps whole even if sharded.
+  // It sends parts of a momentum that each rank keeps whole, even if gradients are sharded.
   bool whole_momentum = false;
   std::function<Recipe(const CompressorChoice& choice, std::span<const TensorShape> tensors,
                        const ReducingGroup& group, double element_bytes)>

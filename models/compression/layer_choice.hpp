@@ -23,7 +23,7 @@ struct LayerOption {
 std::vector<int> choose_by_layer(std::span<const std::vector<LayerOption>> layers, double budget,
                                  int steps);
 
-// Methods whose parameters it can choose.
+// Methods whose parameters L-GreCo can choose.
 std::span<const std::string_view> layer_choice_bases();
 
 // Whether the table's layer has the shape of this tensor or of its transpose.
@@ -35,7 +35,7 @@ struct LayerNumbers {
   std::vector<TensorShape> layers = {};
   // The base decides what the number means: rank (infinite: dense), density or bits.
   std::vector<double> numbers = {};
-  double error = 0;          // squared, relative to the gradient's
+  double error = 0;          // squared error / squared gradient
   double uniform_error = 0;  // of the base with its default parameter everywhere
 };
 

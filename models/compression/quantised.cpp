@@ -71,8 +71,8 @@ Recipe int4_recipe(const CompressorChoice& choice, std::span<const TensorShape> 
   return of_bits(4, choice, tensors, group, b);
 }
 
-// NCCL sums e4m3 and e5m2 (nccl.h of 2.28.9); the scales, one a tensor, are those of the step
-// before, whose maxima are agreed on first.
+// NCCL sums e4m3 and e5m2 (nccl.h of 2.28.9). A tensor has one scale, from its maximum in the step
+// before, on which all ranks agree first.
 Recipe fp8_recipe(const CompressorChoice& choice, std::span<const TensorShape> tensors,
                   const ReducingGroup& /*group*/, double b) {
   const GradientBuffer buffer = gradient_buffer(tensors);
@@ -89,7 +89,7 @@ Recipe fp8_recipe(const CompressorChoice& choice, std::span<const TensorShape> t
 }
 
 // TernGrad (Wen et al. 2017, arXiv 1705.07878): -1, 0 or 1 with random rounding, under one scale a
-// tensor that all agree on; sums of P such numbers in log2(2P + 1) bits each.
+// tensor that all agree on; a sum of P such numbers takes log2(2P + 1) bits.
 Recipe tern_grad_recipe(const CompressorChoice& choice, std::span<const TensorShape> tensors,
                         const ReducingGroup& group, double b) {
   const GradientBuffer buffer = gradient_buffer(tensors);

@@ -1,7 +1,7 @@
-// A gradient compressor as the work of a GPU on one buffer of gradients: kernels on the compute
-// stream, collectives that wait for them, more kernels, and the state that is kept. The closed
-// form, the Plan and the memory model all use this one description. Formulas for bytes and FLOPs
-// are in the individual recipes.
+// Describes a gradient compressor by what a GPU does with one buffer of gradients: kernels on the
+// compute stream, collectives that wait for them, more kernels, and the state that is kept. The
+// closed form, the Plan and the memory model all use this one description. Formulas for bytes and
+// FLOPs are in the individual recipes.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct TensorShape {
   bool matrix() const { return rows > 1 && columns > 1; }
 };
 
-// The reducing group: `ranks` members, spread evenly over `nodes` nodes.
+// The group that reduces a buffer: `ranks` members, spread evenly over `nodes` nodes.
 struct ReducingGroup {
   int ranks = 1;
   int nodes = 1;
@@ -69,16 +69,16 @@ struct Recipe {
 // Bytes that one rank sends over the network per step, summed over all hops, counted as for a ring:
 // 2 (P-1)/P S for an all-reduce, (P-1)/P S for the others.
 double wire_bytes(const Recipe& recipe, const ReducingGroup& group);
-double kernel_bytes(const Recipe& recipe);  // of HBM
+double kernel_bytes(const Recipe& recipe);  // that kernels read and write in HBM
 
 // The tensors of the busiest of `members` that share them. Shares are equal unless tensors stay
 // `whole`: then the busiest member has at least the largest tensor.
 std::vector<TensorShape> divided(std::vector<TensorShape> shapes, double members, bool whole);
 
 // The recipe for a buffer of `tensors` whose gradients have `element_bytes` each. It is an average
-// over steps if the method's steps differ (ACP-SGD, `every`), without warm-up: run_wire_bytes(). A
-// buffer with nothing to compress (a bucket of biases) is sent uncompressed. Throws Error, with
-// choice.where, for an unknown name or a parameter out of range.
+// over steps if the method's steps differ (ACP-SGD, `every`), but leaves out the warm-up, which
+// run_wire_bytes() includes. A buffer with nothing to compress (a bucket of biases) is sent
+// uncompressed. Throws Error, with choice.where, for an unknown name or a parameter out of range.
 Recipe make_recipe(const CompressorChoice& choice, std::span<const TensorShape> tensors,
                    const ReducingGroup& group, double element_bytes);
 

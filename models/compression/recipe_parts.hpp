@@ -36,8 +36,8 @@ struct QuantiseKernels {
   std::string_view quantise, dequantise;
 };
 QuantiseKernels quantise_kernels(double bits);
-// Packs elements into blocks of few bits with a scale each, or unpacks them; `kernel`: the measured
-// kernel.
+// Packs elements into blocks of few bits with a scale each, or unpacks them. `kernel` is the name
+// of the measured kernel.
 Op block_pass(double bytes, double starts, std::string_view kernel);
 // Sums the parts of `packed` bytes from all ranks and packs the sum again.
 Op requantise_pass(double packed, double ranks);
@@ -52,9 +52,9 @@ RecipeStep last_step(std::vector<Op> kernels);
 // Adds the reduction of data that is sent uncompressed; nothing if `bytes` is 0.
 void add_dense(double bytes, Recipe& recipe);
 
-// ef: e += g, then e -= what was sent: 2 reads and a write per element. ef21: g - h and h += what
-// was sent, the same. econtrol: d = eta e + g - h, e += g - h - sent: 3 reads, 2 writes; two
-// arrays.
+// Adds kernels and state of error feedback. ef: e += g, then e -= what was sent: 2 reads and a
+// write per element. ef21: g - h, then h += what was sent: as many. econtrol: d = eta e + g - h, e
+// += g - h - sent: 3 reads, 2 writes, and two arrays of state.
 void add_feedback(ErrorFeedback feedback, double elements, double element_bytes,
                   std::vector<Op>& kernels, Recipe& recipe);
 

@@ -1,5 +1,6 @@
 // The recipes, one function per family; compressors.cpp lists them by name. `choice` has its
-// defaults filled in and is checked. N elements of b bytes in a buffer, P ranks, k elements sent.
+// defaults filled in and is checked. Their comments call the elements of a buffer N, the bytes of
+// one b, the ranks P, and the number of elements sent k.
 #pragma once
 
 #include <span>

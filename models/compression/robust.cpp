@@ -14,7 +14,7 @@ bool by_distances(RobustRule rule) {
 }
 
 // Products of all pairs of n gradients: 2 n^2 FLOPs per element, from which the distances follow.
-// One kernel that splits the long side, since otherwise most of the GPU would be idle.
+// It is one kernel that splits the long side, since otherwise most of the GPU would be idle.
 Op gram(double n, double elements, double element_bytes) {
   constexpr double kPiece = 16384;
   const double pieces = std::max(1.0, elements / kPiece);

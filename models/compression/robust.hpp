@@ -45,7 +45,7 @@ struct RobustAggregation {
   RobustRule rule = RobustRule::median;
   int faulty = 1;  // f, the number of faulty replicas
   RobustForm form = RobustForm::gathered;
-  int iterations = 5;  // flag
+  int iterations = 5;  // of RobustRule::flag
 };
 
 // Why the rule cannot run on n replicas; empty: it can.

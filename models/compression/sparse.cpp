@@ -34,7 +34,7 @@ Recipe gathered(const CompressorChoice& choice, const std::vector<Op>& select, d
   return recipe;
 }
 
-// The histogram of the values, then the compaction: two reads, the pairs written.
+// Makes the histogram of the values, then compacts them: two reads, and the pairs are written.
 Op exact_selection(double elements, double k, double b, double starts = 1) {
   return pass("exact top-k", 2 * b * elements + pair_bytes(b) * k, starts);
 }
@@ -79,8 +79,8 @@ Recipe threshold_recipe(const CompressorChoice& choice, std::span<const TensorSh
   return gathered(choice, {compaction(n, k, b)}, n, k, group, b);
 }
 
-// Deep Gradient Compression (Lin et al. 2018, arXiv 1712.01887): the threshold from a sample of 1
-// %; vectors as they are.
+// Deep Gradient Compression (Lin et al. 2018, arXiv 1712.01887) takes the threshold from a sample
+// of 1 % and sends vectors uncompressed.
 Recipe dgc_recipe(const CompressorChoice& choice, std::span<const TensorShape> tensors,
                   const ReducingGroup& group, double b) {
   constexpr double kSampled = 0.01;

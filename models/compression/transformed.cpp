@@ -66,9 +66,9 @@ Recipe demo_recipe(const CompressorChoice& choice, std::span<const TensorShape> 
   return recipe;
 }
 
-// Updates that are a random direction of a known seed times one number (Zelikman et al. 2023, arXiv
-// 2306.10015: one byte a sample): latency alone. All directions are drawn again and added in one
-// pass over the weights. Such steps have two forward passes and no backward
+// An update is a random direction of a known seed times one number (Zelikman et al. 2023, arXiv
+// 2306.10015: one byte a sample), so that sending it costs latency alone. All directions are drawn
+// again and added in one pass over the weights. Such steps have two forward passes and no backward
 // (TrainingMethod::zeroth_order).
 Recipe one_byte_recipe(const CompressorChoice& /*choice*/, std::span<const TensorShape> tensors,
                        const ReducingGroup& group, double b) {

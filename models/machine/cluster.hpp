@@ -70,8 +70,8 @@ struct NodeSpec {
                                 "four NVMe drives of 3.84 TB"};
   GpuPath gpu_path = GpuPath::nvlink;
   Parameter host_bridge_Bps;  // pcie: per node, all GPUs and both directions together; 0: no limit
-  // Bandwidth of a GPU's root port, both directions together, if it is less than the GPU's own
-  // link: GPUs share a port, and each has its part. 0: no limit.
+  // A GPU's share of the root port that it shares with other GPUs, both directions together, if
+  // that is less than its own link. 0: no limit.
   Parameter root_port_Bps;
   double power_limit_W = 0;  // of a GPU, if below its data sheet's limit; 0: as in the data sheet
 
@@ -125,14 +125,14 @@ struct DegradedNic {
   bool operator==(const DegradedNic&) const = default;
 };
 
-// Nodes of one kind in a machine of several kinds. They are numbered after those of earlier pools.
+// Nodes of one kind in a machine of several kinds. Numbers of nodes go on from pool to pool.
 struct Pool {
   std::string name;
   int nodes = 1;
   NodeSpec node;
-  double price_usd_per_gpu_s = 0;  // 0: as the job's
-  // Name of the pool's network. Pools with the same name reach each other by their NICs; others
-  // only over CommonNetwork (InfiniBand and RoCE, for example). Empty is a name like any other.
+  double price_usd_per_gpu_s = 0;  // 0: the job's price
+  // Name of the pool's network. Pools with the same name reach each other by their NICs, others (as
+  // InfiniBand and RoCE) only over CommonNetwork. Empty is a name like any other.
   std::string network;
   bool operator==(const Pool&) const = default;
 };
@@ -158,7 +158,7 @@ struct Cluster {
   std::vector<int> places;
   RankMap ranks;            // on the job's GPUs
   int machine_nodes = 0;    // nodes that the fabric joins; 0: only those of the job
-  NodeSpec node;            // with pools: `shared`, for code that does not distinguish pools
+  NodeSpec node;            // with pools: equal to `shared`, for code that ignores pools
   std::vector<Pool> pools;  // empty: all nodes are `node`
   NodeSpec shared;          // what all nodes have in common: shared_node()
   CommonNetwork common;     // if pools are in different networks
@@ -202,11 +202,12 @@ struct Cluster {
   const NodeSpec& spec_of(int of_node) const {
     return pools.empty() ? node : node_of_pool(pool_of_node(of_node));
   }
-  // The largest number of any node: NICs are numbered place * nics_per_node() + NIC of the node.
+  // The largest number of NICs of a node: they are numbered place * nics_per_node() + NIC in it.
   int nics_per_node() const;
   // Largest total bandwidth of a node's NICs, in bytes/s: uplinks are sized for it.
   double widest_node() const;
-  // Whether traffic between two GPUs takes the common network.
+  // Whether pools are in different networks; and whether these two GPUs are, so that traffic
+  // between them takes the common network.
   bool networks_differ() const;
   bool apart(int gpu, int other) const;
   bool operator==(const Cluster&) const = default;

@@ -63,7 +63,7 @@ struct MeasuredBus {
   bool operator==(const MeasuredBus&) const = default;
 };
 
-// An island of `sites`: the next `nodes` nodes in order, with their NICs.
+// An island of Topology::sites. Each takes the next `nodes` nodes in order, with their NICs.
 struct SiteSpec {
   std::string name;
   int nodes = 1;
@@ -72,8 +72,8 @@ struct SiteSpec {
   bool operator==(const SiteSpec&) const = default;
 };
 
-// A bidirectional cable of `graph`, with this bandwidth in each direction. Ends are "node N" (all
-// its NICs), "node N nic I", or any other name, which denotes a switch.
+// A bidirectional cable of Topology::graph, with this bandwidth in each direction. Ends are "node
+// N" (all its NICs), "node N nic I", or any other name, which denotes a switch.
 struct EdgeSpec {
   std::string a;
   std::string b;
@@ -81,8 +81,8 @@ struct EdgeSpec {
   bool operator==(const EdgeSpec&) const = default;
 };
 
-// A faulty link, named as by LinkTable::name. 0: it failed, and routes avoid it if there is another
-// path.
+// A faulty link, by its name in LinkTable. A link with factor 0 has failed, and routes avoid it if
+// there is another path.
 struct LinkFault {
   std::string link;   // "pod-up 3 rail 2"
   double factor = 0;  // share of the bandwidth that is left
@@ -125,7 +125,7 @@ struct FabricSpec {
   int nodes_per_pod = 0;  // 0: one pod holds all
   // NIC bandwidth below a pod's uplinks / bandwidth of the uplinks
   double pod_oversubscription = 1;
-  int nodes_per_leaf = 0;            // clos
+  int nodes_per_leaf = 0;            // of a clos
   double leaf_oversubscription = 1;  // NIC bandwidth of a leaf / bandwidth of its uplinks
   Parameter hop_latency_s;           // one switch traversal with its cables
   MeasuredBus measured;
@@ -134,15 +134,15 @@ struct FabricSpec {
   // Parallel links in an uplink bundle (leaf or pod), if modelled separately; 0: the number of NICs
   // below it, divided by the oversubscription.
   int uplinks = 0;
-  int parts = 2;                   // split_single_path
-  std::uint64_t routing_seed = 1;  // ecmp
+  int parts = 2;                   // of a connection under split_single_path
+  std::uint64_t routing_seed = 1;  // under ecmp
 
   std::vector<int> dimensions;  // torus: nodes = their product
   Parameter link_Bps;           // torus: per direction of a cable; value 0: one NIC's
   // torus: bandwidth by dimension instead of link_Bps: for example pods of one torus each, joined
   // by Ethernet.
   std::vector<double> dimension_Bps;
-  int nodes_per_router = 0;  // dragonfly
+  int nodes_per_router = 0;  // of a dragonfly
   int routers_per_group = 0;
   Parameter local_Bps;   // dragonfly: between two routers of a group
   Parameter global_Bps;  // dragonfly: between two groups, whole bundle

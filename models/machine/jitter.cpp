@@ -32,7 +32,7 @@ double normal_share(double x) {
 }
 
 // The expected largest number of bad draws among n groups of `trials`: sum over k of 1 - F(k)^n, F
-// the binomial law (the same book, section 3.1).
+// the binomial law (David and Nagaraja, section 3.1).
 double expected_most(double n, int trials, double share) {
   if (share <= 0) return 0;
   if (share >= 1) return trials;
@@ -92,13 +92,13 @@ double averaged(double draws, double memory) {
   return (1 + memory) / (1 - memory) / draws;
 }
 
-// The number of independent draws whose mean has the same variance.
+// The number of independent draws whose mean varies as much as that of these correlated ones.
 double free_draws(double draws, double memory) {
   return std::min(draws, 1 / averaged(draws, memory));
 }
 
-// Moments of the k-th smallest of n factors in two states, the bad one with a tail: a sum over the
-// possible numbers of bad ones.
+// Moments of the k-th smallest of n factors that have two states, the bad one with a tail. They are
+// sums over the possible numbers of bad ones.
 Moments order_of_states(const TwoFactors& law, double tail, double n, double k) {
   double mean = 0;
   double square = 0;
@@ -251,8 +251,7 @@ ExpectedFactors expected_factors(const Jitter& jitter, double units, double grou
   }
   const TwoFactors law = two_factors(jitter);
   const double share = 1 - std::pow(1 - law.share, units);
-  // Number of independent draws equivalent to correlated ones: by the variance of the mean of an
-  // autoregressive series.
+  // This many independent draws have a mean of the same variance as the correlated ones.
   const double free = draws * (1 - law.memory) / (1 + law.memory);
   const int trials = std::max(1, static_cast<int>(std::lround(std::min(draws, free))));
   const double most = expected_most(groups, trials, share) / trials;

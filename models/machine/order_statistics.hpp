@@ -21,12 +21,12 @@ using Quantile = std::function<double(double below, double above)>;
 Moments moments_of_order(double n, double k, const Quantile& quantile);
 
 double normal_quantile(double below, double above);
-// Standard normal variables.
+// Expected k-th smallest of n standard normal variables.
 double expected_normal_order(double n, double k);
-// Exponential variables of mean 1: H(n) - H(n - k), harmonic numbers.
+// The same for exponential variables of mean 1: H(n) - H(n - k), with harmonic numbers H.
 double expected_exponential_order(double n, double k);
-// Variables >= 1 with P(X > x) = x^-exponent: a quotient of gamma functions; infinite if the
-// largest have no mean.
+// The same for variables >= 1 with P(X > x) = x^-exponent: a quotient of gamma functions; infinite
+// if the largest have no mean.
 double expected_pareto_order(double n, double k, double exponent);
 double binomial_chance(double n, double k, double share);  // of k successes in n
 

@@ -30,7 +30,7 @@ struct TaskTemplate {
 
 struct StreamTemplate {
   StreamOrder order = StreamOrder::in_order;
-  bool passive = false;          // receives only: bookkeeping without an actor
+  bool passive = false;          // holds only receives, which need no actor
   std::vector<TaskIndex> tasks;  // list order
 };
 
@@ -49,7 +49,7 @@ struct ClassTemplate {
   }
 };
 
-// Result: [class]. The Plan must pass the checks of validate_plan; it may deadlock.
+// Result: [class]. The Plan must pass the checks of validate_plan, except that it may deadlock.
 std::vector<ClassTemplate> class_templates(const Plan& plan);
 
 // Whether `a` runs after `b` when both are ready on a stream by priority.

@@ -109,7 +109,7 @@ inline const CompressorChoice& compressor_of(const AxisCompressors& compressors,
 struct Communication {
   GradientOverlap overlap = GradientOverlap::none;
   double bucket_bytes = 25e6;  // PyTorch DDP's; ignored when one of the next two members is above 0
-  // Elements of a bucket: the larger of the first number and the second times `dp` replicas.
+  // A bucket has max(bucket_elements, bucket_elements_per_replica * dp) elements.
   double bucket_elements = 0;
   double bucket_elements_per_replica = 0;
   // bytes of the bucket that is ready first (DDP: 1 MiB); 0: same as the others
@@ -135,15 +135,15 @@ struct Communication {
 
 struct Campaign {
   double length_s = 0;  // 0: no campaign
-  int trials = 100;     // campaign.replicas
+  int trials = 100;     // number of simulated campaigns (campaign.replicas)
   std::uint64_t seed = 1;
 };
 
 struct Job {
   DECLARE_SPECIAL_MEMBERS(Job);
   TransformerSpec model;
-  // Set when the model is a table of layers and not a transformer. Then `model` holds only its name
-  // and a sequence length of one sample.
+  // Set when the model is a table of layers and not a transformer. Then `model` has only its name,
+  // its number of layers and sizes of 1.
   std::shared_ptr<const LayerTable> network;
   Cluster cluster;
   Layout layout;

@@ -13,10 +13,9 @@
 
 namespace windtunnel {
 
-// The kinds of collectives that an axis may run.
 std::span<const CollectiveKind> kinds_of_axis(Category axis);
 
-// Throws Error at the scenario's place when the setting does not apply to such a group.
+// Throws Error, naming the setting's place in the scenario, if it does not apply to such a group.
 CollectiveChoice collective_choice(const Job& job, Category axis, CollectiveKind kind,
                                    const GroupShape& shape);
 
@@ -41,7 +40,7 @@ class CollectiveCosts {
                       CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic) const;
 
  private:
-  // The sizes asked for most recently.
+  // The law of one group, and the costs of the sizes that were asked for most recently.
   struct Known {
     CollectiveChoice choice;
     CollectiveLaw law;

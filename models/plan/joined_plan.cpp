@@ -17,7 +17,7 @@ void shift(std::vector<std::vector<std::int32_t>>& slots, std::int32_t by) {
   }
 }
 
-// Tasks that wait for a predecessor or for a message start later with it, so only the others are
+// A task that waits for a predecessor or for a message is delayed with it, so only the others are
 // shifted.
 void start_at(double start_s, RankClass& rank_class) {
   for (Task& task : rank_class.tasks) {

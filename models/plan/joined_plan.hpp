@@ -17,7 +17,7 @@ struct JoinedPlan {
   std::vector<std::int32_t> first_class;
 };
 
-// Nothing of a job starts before its `start_s`, [job].
+// Nothing of job j starts before start_s[j].
 JoinedPlan joined(std::vector<Plan> plans, const std::vector<double>& start_s);
 
 // Joins jobs on one machine: each job's nodes follow those of the job before and keep their places.

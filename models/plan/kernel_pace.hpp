@@ -15,8 +15,8 @@ class KernelPace {
  public:
   KernelPace(const Plan& plan, const Cluster& cluster);  // keeps references
 
-  // The slowdown factors of a rank, [place()], valid until the next call. Ranks in step share their
-  // draws, so ascending order is cheap.
+  // The slowdown factors of a rank, indexed by place() and valid until the next call. Ranks in step
+  // (Plan::in_step) share their draws, so it is cheap to ask in ascending order.
   std::span<const double> slowdowns(RankId rank);
 
   // Index of a task's factor in slowdowns(): without jitter one factor holds for all tasks,

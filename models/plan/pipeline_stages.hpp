@@ -22,8 +22,8 @@ std::vector<int> looped_ranks(const Layout& layout);
 // not divide evenly, its first chunks have one more.
 std::vector<int> layers_of_stages(const Layout& layout, std::span<const int> layers_of_rank);
 
-// How many micro-batches longer than one rank's work a pipeline takes to fill and drain: (p - 1) /
-// v (Narayanan et al. 2021, arXiv 2104.04473).
+// A pipeline takes as long to fill and drain as one rank takes for this many micro-batches: (p - 1)
+// / v (Narayanan et al. 2021, arXiv 2104.04473).
 double filling_microbatches(const Layout& layout);
 
 // Leaves out how layers are divided into stages and chunks; the groups of ranks remain.

@@ -259,9 +259,9 @@ class Rehearsal {
   const std::vector<ClassTemplate> templates_;
   const std::vector<std::vector<std::int32_t>> rendezvous_;
   TaskBoard<Rehearsal> board_;
-  std::vector<std::vector<std::size_t>> next_;                         // [class][stream]
-  std::map<std::int32_t, int> attending_;                              // rendezvous -> classes
-  std::map<std::pair<std::int32_t, std::int32_t>, Meeting> meetings_;  // by sequence
+  std::vector<std::vector<std::size_t>> next_;  // [class][stream]
+  std::map<std::int32_t, int> attending_;       // rendezvous -> number of classes
+  std::map<std::pair<std::int32_t, std::int32_t>, Meeting> meetings_;  // by rendezvous, sequence
   std::set<std::pair<std::int32_t, TaskIndex>> held_;  // sends that wait for their receiver
   std::vector<TaskRef> startable_;
 };

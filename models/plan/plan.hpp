@@ -82,11 +82,11 @@ struct Task {
   Protocol protocol = Protocol::automatic;
   bool as_flows = false;  // false: `cost` is the closed form's time; true: cost = latency
   // All-to-alls: index into Plan::exchanges (-1: all members get the same), and whether this is the
-  // return direction. `bytes` is then the mean that a member sends.
+  // return direction. With an index, `bytes` is the mean that a member sends.
   std::int16_t exchange = -1;
   bool returns = false;
 
-  // Memory timeline of the rank.
+  // Change of the rank's memory.
   double allocate_bytes = 0;  // when it starts
   double free_bytes = 0;      // when it ends
   // Bytes in a memory tier outside the GPU (Job::offload).
@@ -127,10 +127,10 @@ struct RankClass {
 struct Plan {
   int ranks = 0;  // rank r runs on GPU r
   int iterations = 1;
-  int draw = 0;  // of the machine's jitter
-  // Ranks r with equal r / in_step synchronise inside their tasks, because the cost of those
-  // includes the collectives between them. All take as long as the slowest. They belong to one
-  // class.
+  int draw = 0;  // number of the draw of the machine's jitter
+  // Ranks r with equal r / in_step synchronise inside their tasks, because the cost of a task
+  // includes the collectives between these ranks. All take as long as the slowest. They belong to
+  // one class.
   int in_step = 1;
   std::vector<RankClass> classes;
   std::vector<Group> groups;
@@ -138,15 +138,15 @@ struct Plan {
   bool operator==(const Plan&) const = default;
 };
 
-// Kinds of task that a slow node lengthens: their kernels' fixed time and the amounts of their
-// flows. Messages, collectives and storage are not lengthened.
+// Whether a slow node lengthens tasks of this kind: the fixed time of their kernels and the amounts
+// of their flows. It does not lengthen messages, collectives and storage.
 bool slowed_by_node(TaskKind kind);
 // Sum of the task's cost on a node whose kernels take `slowdown` times as long.
 double plain_seconds(const Task& task, double slowdown);
 
 // The other end of a message: for a send its receive, for a receive its send.
 struct Counterpart {
-  std::int32_t rank_class = -1;  // -1: the task is neither
+  std::int32_t rank_class = -1;  // -1: the task is no message
   TaskIndex task = -1;
 };
 

@@ -70,8 +70,8 @@ using OwnSchedules = std::vector<std::shared_ptr<const ScheduleKind>>;
 // the generator does not use must keep their defaults.
 struct ScheduleChoice {
   std::string name = "1f1b";
-  int group = 0;               // micro-batches that pass through a chunk together; 0: p
-  int slices = 1;              // pieces of each micro-batch's sequence
+  int group = 0;   // micro-batches that pass through a chunk together; 0: p, one per rank
+  int slices = 1;  // pieces of each micro-batch's sequence
   bool defer_weights = false;  // 2BP: weight gradients run separately, at the end
   double memory_limit = 0;     // bytes of a rank's activations; 0: what GPUs have room for
   // Stage-aware recomputation: the share of stage 0's layers that recompute; later stages recompute
@@ -97,11 +97,11 @@ struct Schedule {
   // slices of a micro-batch's sequence; forwards take them in ascending order, backwards descending
   int slices = 1;
   int iterations = 1;  // > 1: asynchronous, consecutive iterations without a flush between them
-  // Recomputation has actions of its own. Otherwise backwards contain it.
+  // Whether recomputation has its own actions. Otherwise backwards contain it.
   bool explicit_recompute = false;
   std::vector<double> slice_shares;   // [slice] share of the sequence; empty: equal shares
-  std::vector<double> weight_copies;  // [rank] versions of the weights held; empty: 1
-  // [stage]. Direction k has the stages k * model_stages() and so on.
+  std::vector<double> weight_copies;  // [rank] versions of its weights that it holds; empty: 1
+  // [stage]. Direction k has the stages from k * model_stages() on.
   std::vector<int> rank_of_stage;
   std::vector<std::vector<Action>> actions;  // [rank]
 

@@ -19,11 +19,11 @@ inline bool uneven_state(const Job& job) {
   return !job.layout.state_of_pool.empty();
 }
 
-// Result: [pool], how many ranks of the pipeline rank are on the pool.
+// [pool] -> how many ranks of the pipeline rank `pp` are on it.
 std::vector<int> ranks_by_pool(const Job& job, int pp);
 
-// Training state of a rank of the pipeline rank `pp` on nodes of the pool, divided by the mean; and
-// its largest value over the pools in use. 1: shares are even.
+// Training state of a rank of the pipeline rank `pp` on nodes of the pool, divided by the mean over
+// ranks; and the largest such value over the pools in use. 1: shares are even.
 double state_factor(const Job& job, int pp, int pool);
 double largest_state_factor(const Job& job, int pp);
 

@@ -48,16 +48,16 @@ struct SyncLevel {
   // Parts of the model that are exchanged in turn: one part every every_steps / fragments steps
   // (Streaming DiLoCo: Douillard et al. 2025, arXiv 2501.18512).
   int fragments = 1;
-  // Steps that run while an exchange is in flight; its result is applied after them. 0: all wait
-  // for it.
+  // Steps that run while an exchange is in flight; its result is applied after them. 0: all islands
+  // wait for the exchange.
   double delay_steps = 0;
   SyncStart start = SyncStart::step;
   SyncPattern pattern = SyncPattern::all_reduce;
-  SyncGraph graph = SyncGraph::ring;  // gossip
+  SyncGraph graph = SyncGraph::ring;  // only for gossip
   // gossip: how many neighbours get an island's weights in one exchange, in rotation. 0: all of
   // them, but one in a random graph.
   int peers = 0;
-  SyncEvents events = SyncEvents::scheduled;  // gossip
+  SyncEvents events = SyncEvents::scheduled;  // only for gossip
   SyncParameters parameters = SyncParameters::all;
   // Vectors of the optimizer's state that are averaged along with the weights (local Adam: two).
   int optimizer_states = 0;
@@ -69,8 +69,8 @@ struct SyncLevel {
 
   // Steps from one exchange to the next, counting those of all fragments.
   double cycle_steps() const { return every_steps / fragments; }
-  // Number of steps that can hide an exchange. More are useless, since the next exchange begins
-  // then. An exchange at random times can take until the next one begins.
+  // Number of steps that can hide an exchange: at most those until the next exchange begins. An
+  // exchange at random times can take all of these.
   int hiding_steps() const {
     const bool until_next = events == SyncEvents::poisson || delay_steps > cycle_steps();
     return static_cast<int>(until_next ? cycle_steps() : delay_steps);
@@ -88,8 +88,8 @@ struct SyncSeconds {
   double exchange_s = 0;  // on the pipeline rank that takes longest, with nothing else running
   double exposed_s = 0;   // how much longer steps take because of it
   // Stragglers make islands drift apart. Mean time that an island waits for the members that an
-  // exchange needs, and mean time that it saves by being cut off when late, or by steps shorter
-  // than those of the last island.
+  // exchange needs, and mean time that it saves because it is cut off when late, or because its
+  // steps are shorter than those of the last island.
   double wait_s = 0;
   double saved_s = 0;
   int left_out = 0;  // islands that an exchange does not wait for

@@ -7,7 +7,7 @@
 
 namespace windtunnel {
 
-// The learning rate at a step; between two of them it changes linearly.
+// The learning rate at one step. Between two such steps the rate changes linearly.
 struct LearningRate {
   double step = 0;
   double rate = 0;

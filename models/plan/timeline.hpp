@@ -10,7 +10,7 @@
 namespace windtunnel {
 
 // A task starts when its predecessors have ended, its stream is free and not_before_s has passed; a
-// synchronous send when the receive is posted, too. A collective's wait for its last member is
+// synchronous send also needs its receive to be posted. A collective's wait for its last member is
 // inside of the span, and so is a receive's wait for its message.
 struct Span {
   double start_s = 0;

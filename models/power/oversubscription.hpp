@@ -1,4 +1,4 @@
-// More servers in a row of racks than its power supply was planned for, with a cap that keeps them
+// Puts more servers into a row of racks than its power supply was planned for; a cap keeps them
 // within it (POLCA: Patel et al., arXiv 2308.12908). The report tells how many fit without capping,
 // and for more servers how often and how far all clocks are lowered, and how much time that costs.
 //
@@ -14,7 +14,7 @@
 
 namespace windtunnel {
 
-// The power of a server in a phase, and the phase's share of time.
+// A phase of a server: its share of time, and the server's power in it.
 struct LoadPhase {
   double share = 0;
   double W = 0;
@@ -39,7 +39,7 @@ struct RowReport {
   bool holds = true;    // false: no clock is low enough
 };
 
-// The report with additional servers; `more`: their number relative to the `planned` ones.
+// The report for `planned` servers and `more` times as many in addition.
 RowReport oversubscribed(const RowLoad& load, int planned, double more);
 
 // Mean power of one of `nodes` equal nodes, phase by phase, from the curve of all of them.

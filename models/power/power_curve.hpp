@@ -1,6 +1,6 @@
 // Power over the time of a simulated step, from its Timeline: of a GPU by what its tasks do, and
 // sums over GPUs. A task's power is constant at its mean, since the order of kernels and
-// collectives inside it is unknown: peaks are those of a meter slower than a layer.
+// collectives inside it is unknown, so peaks are those that a meter slower than a layer shows.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace windtunnel {
 
-// Power is constant from each step until the next; ascending, the first at 0 s.
+// Power is constant from each step of a curve until the next; the first step is at 0 s.
 struct PowerStep {
   double at_s = 0;
   double W = 0;

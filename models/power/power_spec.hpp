@@ -14,7 +14,6 @@
 
 namespace windtunnel {
 
-// This is power of the nodes of one kind.
 struct NodePower {
   Parameter gpu_W;       // of a GPU at its limit (TDP)
   Parameter gpu_idle_W;  // of a GPU that runs nothing
@@ -23,7 +22,7 @@ struct NodePower {
 
 struct PowerSpec;
 
-// A number left at its default by the scenario, with its uncertainty.
+// A number that the scenario leaves at its default, and the range in which it may lie.
 struct UnsureDefault {
   double PowerSpec::*member = nullptr;
   double low = 0;
@@ -57,8 +56,8 @@ struct PowerSpec {
 
 inline constexpr double kJoulesPerKWh = 3.6e6;
 
-// The spec with one number at either end of its interval. These are the library's numbers of GPUs
-// and nodes, and others left at their defaults.
+// The spec with one uncertain number at either end of its interval. Uncertain are the library's
+// numbers of GPUs and nodes, and others left at their defaults.
 struct PowerVariant {
   PowerSpec low;
   PowerSpec high;

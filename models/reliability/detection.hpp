@@ -1,7 +1,7 @@
 // How a failure is noticed, and the mean time until then. A dead process or node is detected by
 // missing heartbeats, a watchdog on the collectives or their time-out, whichever is first. A hung
 // process still sends heartbeats. A slow one does not delay a collective until its time-out. A
-// watchdog that compares the progress of ranks (C4, arXiv 2406.04594) detects all of them; without
+// watchdog that compares the progress of ranks (C4, arXiv 2406.04594) detects all three; without
 // it, torch.distributed has only the time-out of a collective.
 #pragma once
 

@@ -1,7 +1,7 @@
-// What fails, how often, and for how long. Arrivals are renewal streams of the whole job (a stream
-// per node starting at age 0, with a Weibull of shape 0.7, would double the failures). A stream
-// starts in its stationary state, so the mean number of arrivals in [0, t] is exactly rate * t
-// (Cox, Renewal Theory, 1962).
+// What fails, how often, and for how long. The arrivals of a class are one renewal stream of the
+// whole job (a stream per node, each starting at age 0 with a Weibull of shape 0.7, would double
+// the failures). A stream starts in its stationary state, so the mean number of arrivals in [0, t]
+// is exactly rate * t (Cox, Renewal Theory, 1962).
 //
 // Streams run in operational time: where the hazard changes (day and night, removal of unreliable
 // nodes), the stream's clock changes its speed, so the mean is rate * integral of that speed.
@@ -66,7 +66,7 @@ struct FailureClass {
 
   // the job fails at this rate regardless of its number of nodes, in addition to the nodes' rate
   double rate_per_job_s = 0;
-  // The rate per node grows as (nodes / growth_nodes)^growth: faults of shared infrastructure.
+  // The rate per node grows as (nodes / growth_nodes)^growth, because shared infrastructure fails.
   double growth = 0;
   double growth_nodes = 1;
   std::vector<double> gaps_s{};             // (empirical)
@@ -97,10 +97,10 @@ inline bool is_reclaimed(const FailureClass& failure_class) {
   return failure_class.notice_s > 0 || !failure_class.taken.empty();
 }
 
-// Makes a trace from a provider's capacity: nodes_from[i] nodes from at_s[i] on (ascending), before
-// that all nodes of the job. Nodes taken first are replaced first. A notice comes notice_s before
-// the loss, but not before the start or the last return of nodes, since it may concern returned
-// nodes.
+// Makes a trace from a provider's capacity: from at_s[i] on (ascending) it gives nodes_from[i]
+// nodes, and before at_s[0] all nodes of the job. Nodes taken first are replaced first. A notice
+// comes notice_s before the loss, but not before the start or the last return of nodes, since it
+// may concern returned nodes.
 void set_capacity(const std::vector<double>& at_s, const std::vector<int>& nodes_from, int nodes,
                   FailureClass& failure_class);
 
@@ -119,11 +119,11 @@ double draw_repair_s(const RepairTime& repair, RandomStream& random);
 
 // Draws the number of nodes that a failure hits, at least 1.
 int draw_batch(const FailureClass& failure_class, RandomStream& random);
-// Its mean.
+// Mean of draw_batch().
 double mean_batch(const FailureClass& failure_class);
 
 // How much operational time passes between `at_s` and `to_s` under the daily cycle: the integral of
-// 1 + amplitude * sin(2 pi t / day); amplitude 0: the difference.
+// 1 + amplitude * sin(2 pi t / day), which is to_s - at_s if the amplitude is 0.
 double operational_time_s(double at_s, double to_s, double day_amplitude);
 
 // Inverse of operational_time_s(): wall time from `at_s` until `operational_s` have passed.

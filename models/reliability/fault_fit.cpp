@@ -18,8 +18,8 @@ namespace {
 
 constexpr double kTail = 0.025;               // of 95 %, on each side
 constexpr double kNormalQuantile = 1.959964;  // of 1 - kTail
-// A profile's logarithmic likelihood falls by this to the ends of the interval: half the 95 %
-// quantile of chi-square with 1 degree of freedom.
+// At the ends of the interval the logarithm of a profile likelihood is this much below its maximum:
+// half the 95 % quantile of chi-square with 1 degree of freedom.
 constexpr double kProfileDrop = 1.920729;
 
 using Function = std::function<double(double)>;
@@ -175,7 +175,7 @@ class FrailtyLikelihood {
     return result;
   }
 
-  // Derivative of value() by the variance; 0: its limit.
+  // Derivative of value() by the variance; at variance 0 it is the limit.
   double slope(double variance) const {
     const double best = rate(variance);
     double result = 0;
@@ -308,7 +308,7 @@ DownTime down_time(const FaultLog& log, double until_s) {
     changes.emplace_back(start_s, 1);
     changes.emplace_back(end_s, -1);
   }
-  std::sort(changes.begin(), changes.end());  // back before down, at the same time
+  std::sort(changes.begin(), changes.end());  // at equal times, nodes return before others leave
   int down = 0;
   for (const auto& change : changes) result.most = std::max(result.most, down += change.second);
   return result;

@@ -24,7 +24,7 @@ struct FaultLog {
   int nodes = 0;                  // observed nodes, with or without faults; 0: unknown
   double span_s = 0;              // observed time; 0: from the first to the last fault
   std::vector<NodeFault> faults;  // by start
-  // node, or process: the node stays up, and the job restarts from its last snapshot.
+  // FailureKind::node, or process if the node stays up and the job restarts from its snapshot.
   FailureKind kind = FailureKind::node;
   // Node time in which a fault would have been recorded, e.g. only while nodes ran jobs; 0: nodes *
   // span_s.
@@ -41,7 +41,7 @@ struct FittedValue {
   double high = 0;
 };
 
-// Faults that each begin within the window of the one before, as one event, and the nodes hit.
+// Faults that each begin within the window of the one before are one event.
 struct FaultEvent {
   double start_s = 0;  // of the first
   int faults = 0;
@@ -71,8 +71,8 @@ struct FaultFit {
   int nodes_with_five = 0;
 
   FittedValue repair_lognormal_median_s{};  // from the mean of logarithms
-  double rate_per_node_up_s = 0;            // for an average node, per time out of repair
-  double dispersion = 1;                    // variance / mean of the counts per time window
+  double rate_per_node_up_s = 0;  // for an average node, per time that it is not in repair
+  double dispersion = 1;          // variance / mean of the counts per time window
   int nodes_with_fault = 0;
 };
 

@@ -71,7 +71,7 @@ GaloisMatrix inverse(const GaloisMatrix& square) {
   return result;
 }
 
-// Coefficient of block i as a sum of data blocks.
+// Coefficient of data block `column` in the sum that makes block `block`.
 std::uint8_t generator(const GaloisMatrix& parity, int block, int column) {
   if (block < parity.columns) return block == column ? 1 : 0;
   return parity.at(block - parity.columns, column);

@@ -5,10 +5,10 @@
 
 namespace windtunnel {
 
-// Young (Comm. ACM 17(9), 1974) finds sqrt(2 d M) for a save that takes d and a mean time between
-// failures of M.
+// Young (Comm. ACM 17(9), 1974) finds sqrt(2 d M), where a save takes d and the mean time between
+// failures is M.
 double young_interval_s(double save_s, double mtbf_s);
-// Daly (Future Generation Computer Systems 22, 2006) gives this in equation 37; M if d >= 2M.
+// Daly (Future Generation Computer Systems 22, 2006) has this as equation 37; it is M if d >= 2M.
 double daly_interval_s(double save_s, double mtbf_s);
 // The optimal work between two saves for exponential failures: M (1 + W0(-exp(-d/M - 1))), with
 // Lambert's function W0.

@@ -8,7 +8,7 @@ namespace windtunnel {
 
 struct TrainingPause {
   std::int64_t every_iterations = 0;
-  // alternative: training time, rounded to iterations of the whole job; 0: none
+  // instead of every_iterations: training time, rounded to iterations of the whole job; 0: none
   double every_s = 0;
   double takes_s = 0;
   bool operator==(const TrainingPause&) const = default;

@@ -15,14 +15,13 @@ namespace windtunnel {
 std::string interval_key(std::size_t tier);
 
 bool counts_iterations(const SnapshotTier& tier);
-bool saves_for_share(const SnapshotTier& tier);  // of time
+bool saves_for_share(const SnapshotTier& tier);  // whether the interval is a share of time
 double interval_s(const SnapshotTier& tier);     // 0: not set in seconds
 // Whether the interval can be changed; replicas and rules have none.
 bool has_interval(const SnapshotTier& tier);
 // Writes the interval as a scenario does: "10 iterations", "4 h".
 std::string interval_text(const SnapshotTier& tier);
 
-// Replaces the interval of the tier.
 void save_every_iterations(SnapshotTier& tier, std::int64_t iterations);
 void save_every_seconds(SnapshotTier& tier, double seconds);
 

@@ -52,7 +52,7 @@ enum class CodeName {
 };
 
 // An MDS code over `data + parity` members: any `data` of them restore everything. A member keeps
-// its own data, and parity of the others of size parity / data times that, rotating (like RAID 5).
+// its own data and, rotating as in RAID 5, others' parity of parity / data times its data's size.
 struct ErasureCode {
   CodeName name = CodeName::none;
   int data = 1;
@@ -116,7 +116,7 @@ struct SnapshotTier {
   int kept = 2;               // complete copies on storage and disks; memory keeps only the newest
   bool any_layout = false;    // any layout can load it without conversion (Universal Checkpointing)
   double coordination_s = 0;  // additional wait of training per snapshot
-  std::shared_ptr<const SavingRule> own = nullptr;  // a rule of the calling program that decides
+  std::shared_ptr<const SavingRule> own = nullptr;  // the calling program's rule; null: an interval
 };
 
 // The share of the state that is moved, averaged over full and differential snapshots.

@@ -43,7 +43,7 @@ struct PlaceTraits {
   // Disks and storage keep several copies, memory only the newest.
   bool keeps_several() const { return way.has_value(); }
   bool on_own_drives() const { return way && way->shared == nullptr; }
-  // The storage shared by all nodes; null: another kind of place.
+  // The storage that all nodes share; null: the place is none.
   const StorageSpec* storage(const Cluster& cluster) const {
     return way && way->shared != nullptr ? &(cluster.*way->shared) : nullptr;
   }

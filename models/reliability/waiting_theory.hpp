@@ -1,5 +1,5 @@
-// The share of time a job is expected to wait for nodes in repair. Trials of a campaign see it only
-// if more nodes than spares are out at once, which may be rare in few trials.
+// The share of time in which a job is expected to wait for nodes in repair. Trials of a campaign
+// see such waits only if more nodes than spares are out at once, which may be rare in few trials.
 #pragma once
 
 #include <vector>

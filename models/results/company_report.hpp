@@ -24,7 +24,7 @@ CommonWindow common_window(const StepEnds& ends);
 // The steps of one job that lie completely in the window, and their mean duration.
 struct StepsInWindow {
   int steps = 0;
-  double step_s = 0;  // 0 without steps
+  double step_s = 0;  // 0 if there are none
 };
 StepsInWindow steps_in(const CommonWindow& window, const std::vector<double>& ends);
 

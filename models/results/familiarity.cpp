@@ -132,7 +132,6 @@ class Errors {
   std::vector<std::pair<double, double>> weights_;  // error, weight
 };
 
-// The errors of predictions for the runs of a family.
 struct FamilyError {
   int rows = 0;
   Errors errors = {};

@@ -14,7 +14,7 @@ namespace windtunnel {
 // The traits of a run that decide which measured runs count as similar.
 struct RunTraits {
   std::string gpu;       // of the library
-  std::string software;  // of the library: what the run's software is based on in the end
+  std::string software;  // of the library: the entry that the run's software derives from
   int gpu_bits = 16;     // fewest bits that its matrix units support: tells generations apart
   int bits = 16;         // of what the matrix products read
   bool experts = false;
@@ -34,14 +34,14 @@ bool is_like(const RunTraits& one, const RunTraits& other);  // ignores GPU and 
 struct MeasuredRuns {
   std::string family;  // "BLOOM prequel (bigscience tr11) / A100-SXM4-80GB"
   RunTraits traits;    // gpus and the members after it hold the largest value among the runs
-  int rows = 0;  // blind ones; 0: all were fitted on, so that the entry only says what was measured
+  int rows = 0;        // that no fit used; 0: all were fitted on and only show what was measured
   // |log(predicted / measured)| of their step times, with peaks from specifications, ascending. At
   // most kMostErrors values; if there are more rows, each value stands for an equal part of them.
   std::vector<double> errors = {};
 };
 inline constexpr int kMostErrors = 20;
-// The standard deviation of a normal law in which two thirds of the errors are as small as here. 0:
-// there are none.
+// The standard deviation that a normal law has if two thirds of its values are as near to 0 as two
+// thirds of these errors. 0: there are none.
 double deviation_of(const MeasuredRuns& runs);
 // Returns at most kMostErrors quantiles that represent the errors.
 std::vector<double> kept_errors(std::vector<double> errors);
@@ -49,8 +49,7 @@ std::vector<double> kept_errors(std::vector<double> errors);
 struct AlikeFamily {
   std::string name;
   int rows = 0;
-  // The standard deviation of a normal law in which two thirds of the errors of its similar runs
-  // are as small as here. A few runs on broken machines do not change it.
+  // As deviation_of(), for its similar runs. A few runs on broken machines do not change it.
   double deviation = 0;
 };
 
@@ -66,9 +65,9 @@ struct Familiarity {
   int freedom = 1;
   std::vector<AlikeFamily> nearest = {};  // the three most similar families with the most runs
   std::vector<std::string> unfamiliar;    // "no sequence of 131072 tokens was measured on h200"
-  // The entries of `unfamiliar` that depend on the layout and that no run of this kind had on any
-  // GPU. A search for the fastest layout is biased towards these, because no measurement shows what
-  // the cost models omit there.
+  // The entries of `unfamiliar` about the layout: no measured run on any GPU, with experts or
+  // without as the job, reached as far. A search for the fastest layout is biased towards these,
+  // because no measurement shows what the cost models omit there.
   std::vector<std::string> unlike_layout = {};
 
   Parameter error() const;

@@ -14,7 +14,7 @@ struct FilledWork {
   double piece_s = 0;    // the part of a unit that cannot be interrupted
   double done = 0;       // units, both hidden and exposed
   double exposed = 0;    // units for which no idle time was left
-  double exposed_s = 0;  // on the GPU that has most of them
+  double exposed_s = 0;  // on the GPU that has most exposed units
   bool needed = false;
   double flops = 0;           // of a unit; 0: not known
   std::string left_out = {};  // why idle time does not hold more of this work

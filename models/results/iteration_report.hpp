@@ -28,7 +28,7 @@ struct InputReport;    // models/results/input_report.hpp
 struct Bubble {
   double makespan_s = 0;  // step time - compute of the busiest rank (Megatron, GPipe)
   double longest_stage_s =
-      0;            // longest last end - first start of a rank, less the same (Zero Bubble)
+      0;  // longest last end - first start of a rank, minus the same compute (Zero Bubble)
   double idle = 0;  // mean share of the step in which none of a rank's own kernels run
 };
 
@@ -49,11 +49,11 @@ struct SyncReport {
 // How stragglers are tolerated (Job::redundancy).
 struct StragglerReport {
   Estimate step_s;  // with stragglers
-  // the step time if all waited for the slowest, without redundant work
+  // the step time if every step waited for the slowest worker, without redundant work
   double waiting_s = 0;
   double load = 1;      // work of a worker, divided by its part of the batch
   double passes_s = 0;  // additional step time because of the load
-  // its passes under the load and its optimizer: the time that stragglers lengthen
+  // a worker's passes under the load and its optimizer: the time that stragglers lengthen
   double work_s = 0;
   double exchange_s = 0;      // for additional gradients of a step
   double waited_share = 0;    // share of the steps that waited for workers beyond the tolerance
@@ -126,7 +126,7 @@ double iteration_s(const Job& job, const Plan& plan, const Timeline& timeline);
 
 // End of the last task of an iteration that is not a snapshot in the background.
 double foreground_end_s(const Plan& plan, const Timeline& timeline, int iteration);
-// Returns that end for each recorded rank by its own tasks alone.
+// Returns for each recorded rank the end of its own last such task.
 std::vector<double> foreground_ends_s(const Plan& plan, const Timeline& timeline, int iteration);
 // End of the last snapshot task: from then on the copy can be restored. 0: none was taken.
 double snapshot_end_s(const Plan& plan, const Timeline& timeline);

@@ -21,21 +21,22 @@ inline constexpr double kTellingGain = 2 * kLeastGain;
 // if there are none.
 Estimate paired_gain(const std::vector<double>& better, const std::vector<double>& other);
 
-// Significantly above zero, and large enough to matter.
+// Whether the gain is significantly above zero, and large enough to matter.
 bool is_gain(const Estimate& gain, double least = kLeastGain);
 
 // Describes a gain that is_gain() rejects: "less than 0.05 points of goodput, or no more than
 // chance".
 std::string no_gain_text();
 
-// Not a gain, with trials precise enough to say so. With few failures nothing is as good as the
-// best.
+// Whether trials are precise enough to tell that there is no gain. With few failures they never
+// are, and nothing is as good as the best.
 bool is_as_good(const Estimate& gain);
 
 // By how much the best may exceed one that is as good: "at most 0.1 points of goodput".
 std::string as_good_loss_text();
 
-// The first and last place of the range around `best` in which all are as good; [place][trial].
+// The first and last place of the range around `best` in which all are as good. `trials` is
+// [place][trial].
 std::pair<size_t, size_t> as_good_places(const std::vector<std::vector<double>>& trials,
                                          size_t best);
 

@@ -16,7 +16,7 @@ bool occupies(const Task& task) {
   return task.kind != TaskKind::recv && task.category != Category::snapshot;
 }
 
-// Adds a task's time to the categories of its cost's parts, and the rest to its own category.
+// Adds a task's time to the categories of its cost's parts, and what is left to its own category.
 void add_seconds(const Task& task, double span_s, double seconds, RankParts& parts) {
   const double planned_s = total_seconds(task.cost);
   const double whole_s = std::max(span_s, planned_s);

@@ -1,6 +1,6 @@
-// How each rank spends a step: its kernels and the communication inside them; exchanges while none
-// of its kernels runs; the rest is its bubble. A collective counts from when the rank reaches it,
-// including the wait for other members.
+// Divides a rank's step into three: its kernels and the communication inside them; exchanges while
+// none of its kernels runs; the rest, which is its bubble. A collective counts from when the rank
+// reaches it, including the wait for other members.
 #pragma once
 
 #include <array>

@@ -15,8 +15,8 @@
 
 namespace windtunnel {
 
-// What is needed to reproduce a result: the program version, the texts of the scenario and the
-// files that it names, and the values set on top.
+// What is needed to reproduce a result: the program version, the texts of the scenario and of the
+// files that it names, and the values that the command line sets.
 struct RecordSource {
   std::string version;
   std::string commit;  // empty: not known to the program
@@ -39,7 +39,7 @@ struct Record {
   std::optional<CampaignReport> campaign;
   ValuesByType studies;  // reports of the studies that the case asks for (sim/study/studies.hpp)
   std::vector<ActivationPeak> activation_peaks;  // of the simulated iteration
-  OriginShares origin{};                         // shares of the predicted wall time, sum 1
+  OriginShares origin{};                         // shares of predicted wall time by origin, sum 1
   // the constants that affect the step time most; empty: none, or not requested
   std::string assumed_constants;
   std::string memory_excess;  // not empty: the job does not fit in memory, and this says why

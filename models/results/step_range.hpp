@@ -12,7 +12,8 @@ namespace windtunnel {
 // peak take.
 ErrorFactors step_factors(const IterationReport& step, double covered);
 
-// Applies that limit to `off`. `hfu_causal`: of the predicted step; 0: not known, no limit.
+// Limits `off` by the peak, as step_factors() does. `hfu_causal`: of the step; 0: unknown, no
+// limit.
 ErrorFactors held_at_peak(ErrorFactors off, double hfu_causal);
 
 // step_factors() without the limit: the law of the error, used for probabilities.

@@ -21,7 +21,7 @@ struct CallsPoint {
 struct VolunteerReport {
   int trials = 0;
   int stages = 0;
-  Estimate peers = {};  // time averages, as the next seven members
+  Estimate peers = {};  // these and the next seven members are averages over time
   // at the pace of whole steps; averaging of gradients overlaps the next step
   Estimate tokens_per_s = {};
   Estimate passed_tokens_per_s = {};  // at the pace of the stages, without averaging

@@ -24,7 +24,7 @@ struct AdaptedMatrix {
   double first_parameters(int rank) const { return count * in * rank; }
   double second_parameters(int rank) const { return count * rank * out; }
 };
-// Adapter::per_product of a job: if the software keeps matrices apart, each has its own pair.
+// The Adapter::per_product of a job. If the software keeps matrices apart, each has its own pair.
 inline bool pairs_per_product(const TransformerSpec& model, const Software& software) {
   const bool apart = model.separate_projections && software.fusion != Fusion::partial;
   return software.adapter_per_product && !apart;

@@ -35,7 +35,7 @@ constexpr bool has_two_streams(Block block) {
 constexpr bool is_of_two_stacks(Block block) {
   return block == Block::encoder_layer || block == Block::decoder_layer;
 }
-// Cross-attention: keys and values are those of the encoder's output.
+// Whether it has cross-attention: keys and values are those of the encoder's output.
 constexpr bool reads_source(Block block) {
   return block == Block::decoder_layer;
 }
@@ -58,7 +58,7 @@ constexpr bool has_mlp(Block block) {
   return block == Block::layer || block == Block::mlp || block == Block::mamba_layer ||
          block == Block::single_stream || has_two_streams(block) || is_of_two_stacks(block);
 }
-// The mixer combines the tokens of a sequence; the other half works on each token.
+// The mixer combines the tokens of a sequence; the feed-forward half works on each token alone.
 constexpr bool has_mixer(Block block) {
   return has_attention(block) || has_mamba(block);
 }

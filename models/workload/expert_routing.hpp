@@ -27,11 +27,11 @@ struct ExpertLoad {
 };
 
 // Expected number of places that hold at least one expert of a token. Experts are divided evenly
-// over `places` places in order, and all experts in the token's groups are equally likely.
+// over `places` places in order, and each expert in a token's groups is equally likely.
 double places_met(const MixtureOfExperts& moe, int places);
 
-// The load of the ranks that share the experts of layer MixtureOfExperts::layer; with one rank, it
-// has them all.
+// The load of the ranks that share the experts of layer MixtureOfExperts::layer. If there is one
+// rank, it has all experts.
 ExpertLoad expert_load(const MixtureOfExperts& moe, int ranks);
 
 }  // namespace windtunnel

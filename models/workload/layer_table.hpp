@@ -23,7 +23,7 @@ struct NetworkLayer {
   // Elements per sample.
   double input = 0;   // read; for an addition, both operands
   double output = 0;  // written
-  // Bytes of the output kept for the backward pass. 0: a ReLU or an addition overwrites it.
+  // Output elements kept for the backward pass. 0: a ReLU or an addition overwrites the output.
   double kept = 0;
   double groups = 1;      // of a convolution: number of products, each with n / groups channels
   bool winograd = false;  // a convolution for which Winograd's algorithm works: 3 x 3, stride 1

@@ -115,26 +115,27 @@ struct Layout {
   int pp = 1;
   int vpp = 1;  // model chunks per pipeline rank
   int dp = 1;
-  // Expert parallelism: the number of ranks that divide a layer's experts, whole ones each (expert
-  // tensor parallelism 1). They are expert_stride() apart among the tp x cp x dp ranks of a stage.
+  // Expert parallelism: number of ranks that divide a layer's experts, each expert whole on its
+  // rank (expert tensor parallelism 1). They are expert_stride() apart among a stage's tp x cp x dp
+  // ranks.
   int ep = 1;
   Sharding sharding = Sharding::none;
   // Ranks that share one sharded copy (FSDP's HYBRID_SHARD); 0: all dp x cp.
   int shard_ranks = 0;
-  // Ranks with the same experts that share one sharded copy of them; 0: all that are among the
-  // ranks of one copy of the dense parameters.
+  // Ranks with the same experts that share one sharded copy of them; 0: all those among the ranks
+  // of one copy of the dense parameters.
   int expert_shard_ranks = 0;
   CopiesSummed copies_summed = CopiesSummed::step;
   StateShares state = StateShares::even;
-  // [pool] training state of a rank, in proportion; empty: even
+  // [pool] training state of a rank there, relative to other pools; empty: even
   std::vector<double> state_of_pool = {};
-  // [pipeline rank] state of a rank over the mean, in a job as seen by the nodes of one pool
-  // (job_of_kind); empty: the job as a whole.
+  // [pipeline rank] state of a rank over the mean, in a job as the nodes of one pool see it
+  // (job_of_kind); empty: the job is seen as a whole.
   std::vector<double> state_factors = {};
-  // ZeRO-3, dense parameters only. The first two: fewer ranks than shard_ranks that share one copy
-  // of the weights, and of the gradients until the last micro-batch; 0: as shard_ranks (three
-  // levels: Xu et al. 2025, arXiv 2501.04266). secondary_ranks: ranks that share a second copy of
-  // the weights, from which backward gathers; 0: none (ZeRO++'s hpZ: Wang et al. 2023, arXiv
+  // ZeRO-3, dense parameters only. weight_ranks share one copy of the weights, gradient_ranks one
+  // of the gradients until the last micro-batch, both fewer than shard_ranks; 0: as shard_ranks
+  // (three levels: Xu et al. 2025, arXiv 2501.04266). secondary_ranks share a second copy of the
+  // weights, from which backward gathers; 0: none (ZeRO++'s hpZ: Wang et al. 2023, arXiv
   // 2306.10209).
   int weight_ranks = 0;
   int gradient_ranks = 0;
@@ -143,15 +144,15 @@ struct Layout {
   int weight_bits = 0;
   int gradient_bits = 0;
   bool sequence_parallel = false;
-  // Layers of each chunk by stage (chunk c of rank r is stage c * pp + r). Empty: the layers
-  // without first_stage_layers and last_stage_layers are split evenly, and these two are then
-  // added.
+  // Layers of each chunk by stage (chunk c of rank r is stage c * pp + r). Empty: the layers that
+  // remain without first_stage_layers and last_stage_layers are split evenly, and then the first
+  // and last stage get these in addition.
   std::vector<int> stage_layers = {};
   int first_stage_layers = 0;  // more than the others; Llama 3 has -1, one fewer
   int last_stage_layers = 0;
   StageBalance balance = StageBalance::stated;  // automatic: the result is stage_layers
   TensorForm tensor = TensorForm::one_d;
-  ProductSignatures signatures = {};  // for one_d
+  ProductSignatures signatures = {};  // for TensorForm::one_d
   // Consecutive ranks fill squares of this side on the mesh, row by row of squares (Optimus'
   // rank_rearrange: 2, four GPUs of a node); 1: they fill rows of the mesh.
   int mesh_block = 1;
@@ -232,10 +233,10 @@ inline constexpr Choice<BatchShares> kChoices<BatchShares>[] = {{"even", BatchSh
 
 struct Batch {
   int global = 1;    // sequences per iteration
-  int micro = 1;     // sequences per micro-batch; the mean if shares differ in it
+  int micro = 1;     // sequences per micro-batch; the mean if pools differ in it
   int sequence = 0;  // tokens
   BatchShares shares = BatchShares::even;
-  // [pool] share of a replica, in proportion; a pipeline over several pools gets the smallest
+  // [pool] share of a replica there, relative to others; a pipeline over several gets the smallest
   std::vector<double> share_of_pool = {};
 };
 

@@ -34,7 +34,7 @@ enum class OpRole : std::uint8_t {
   down,
   shared_down,
   shared_other,    // of a shared expert: between and after its products
-  first_residual,  // after attention
+  first_residual,  // the residual sum after attention
   block_product,   // of linear attention: within a block of rows
   quantise,        // quantises the input of a product
 };

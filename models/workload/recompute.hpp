@@ -13,7 +13,7 @@ namespace windtunnel {
 
 // The modules up to `moe` are Megatron-Core's (`shared_experts` since core_v0.14.0). A module
 // includes the ones inside it (`moe` includes `moe_act`, `mlp` includes `mlp_act`). `attention` is
-// what MaxText's policies leave beside kept queries, keys and values.
+// what MaxText's policies recompute beside kept queries, keys and values.
 enum class RecomputeModule : std::uint8_t {
   core_attn,       // from queries, keys and values to attention's output, which is kept
   layernorm,       // outputs of a layer's norms

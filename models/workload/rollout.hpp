@@ -55,7 +55,7 @@ struct EngineSpec {
   // vLLM's.
   double memory_share = 0.9;
   int most_sequences = 256;  // upper limit of concurrent sequences, regardless of memory
-  // Host time between two decoding steps, for scheduling, sampling and receiving tokens: assumed.
+  // Host time between two decoding steps (assumed), for scheduling, sampling and receiving tokens.
   // Engines that return log-probabilities take longer (docs/physics/reinforcement-learning.md).
   double host_step_s = 0.001;
   // It computes products and keeps weights in this format; none: the job's, or bf16 if that is

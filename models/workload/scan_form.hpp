@@ -27,7 +27,7 @@ enum class ScanSide {
 };
 
 // A kernel, or one of several products of a kernel: per chunk and head (or group), `times` products
-// with these sides. Reads and writes are counted in elements of the precision or of fp32.
+// with these sides. Reads and writes count elements of the job's precision, or fp32 if so named.
 struct ScanKernel {
   std::string_view name;
   ScanSide m = ScanSide::none, n = ScanSide::none, k = ScanSide::none;
@@ -62,8 +62,8 @@ struct ScanForm {
   bool row_vector = false;    // one more vector, as wide as the input
   bool norm_by_head = false;  // the gated norm's weights are shared by all heads
   int chunk = 0;              // tokens per chunk of these kernels; 0: MambaMixer::chunk
-  // Forward operations by convention: per token and head for each element of the state; and, for
-  // each pair of a token and an earlier one in the chunk, those of their product and its use.
+  // Forward operations by convention: `counted` per token, head and element of the state; and, if
+  // counts_chunk, the product of each pair of a token and an earlier one in the chunk, and its use.
   double counted = 0;
   bool counts_chunk = false;
   // Kept for the backward pass in addition to the outputs of the first matrix, the mixer and the

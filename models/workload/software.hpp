@@ -61,9 +61,9 @@ struct Software {
   Fusion fusion = Fusion::partial;
   // HBM bytes of rotary positions with one kernel per operation, per element of queries and keys
   // and direction. The value is 1.5 times the bytes moved, because strided kernels reach a third to
-  // a half of the bandwidth. Halves in fp32 (two casts, four products, two sums) move 48 B and
-  // count for 75 (measured on an H200); complex numbers in fp32 (casts and a product: Llama's
-  // reference code, torchtitan) move 20 B: 35, assumed. Halves in 16 bit (Megatron-Core's
+  // a half of the bandwidth. Rotating halves in fp32 (two casts, four products, two sums) moves 48
+  // B and counts for 75 (measured on an H200). Complex numbers in fp32 (casts and a product:
+  // Llama's reference code, torchtitan) move 20 B: 35, assumed. Halves in 16 bit (Megatron-Core's
   // rope_utils.py, with one more copy of the sum) move 24 B: 35, assumed. 0: one kernel in place.
   double rotary_bytes = 35;
   // Norms in plain PyTorch use one kernel per direction, which includes the gradient of the scale
@@ -161,8 +161,8 @@ struct Software {
   bool held_outputs = false;  // a stage keeps its sent outputs until the backward pass
   bool flat_copies = false;   // ZeRO-1 gathers weights through flat copies of all of them
   bool held_tensors = false;  // asynchronous tp: gathered tensors stay until the host frees them
-  // Eager PyTorch keeps a copy of a norm's input (bytes per element; fp32: 4), and queries, keys
-  // and values as projected, in addition to the rotated queries and keys.
+  // Eager PyTorch keeps a copy of a norm's input (norm_copy_bytes per element; fp32: 4), and
+  // queries, keys and values as projected, in addition to the rotated ones (whole_qkv).
   double norm_copy_bytes = 0;
   bool whole_qkv = false;
   // Products with 4-bit weights keep their inputs although nothing uses them (bitsandbytes'
@@ -175,10 +175,10 @@ struct Software {
   // Engine's fused operations, Unsloth). Otherwise a separate kernel adds the two.
   bool fused_adapters = false;
   bool pure_16_bit = false;  // no fp32 copy of the weights, moments in 16 bit
-  // ZeRO-3 shards weights that every GPU loaded whole; both exist throughout
+  // ZeRO-3 shards weights that every GPU loaded whole; shards and whole weights stay allocated
   bool whole_start = false;
   bool scaled_copies = true;  // fp8, nvfp4: weights and GEMM inputs are also kept in that precision
-  // Weights are kept only in that precision, without a 16-bit copy (Megatron-LM's
+  // Weights are kept only in the scaled precision, without a 16-bit copy (Megatron-LM's
   // --fp8-param-gather).
   bool scaled_weights = false;
   // A transposed copy of fp8 weights is kept for the backward product that needs it. Otherwise each

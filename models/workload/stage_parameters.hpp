@@ -11,7 +11,7 @@ namespace windtunnel {
 
 // Parameters that one GPU of each stage holds, size layout.stages(). tp divides matrices but not
 // norms and biases of row-parallel layers; the vocabulary is padded. Tied embeddings count twice if
-// first and last stage are on different ranks. ep divides experts, whole ones each; tp does not.
+// first and last stage are on different ranks. Only ep divides experts, and each one stays whole.
 std::vector<double> stage_parameters(const TransformerSpec& model, const Layout& layout);
 
 // Parameters of one layer on one GPU, with experts counted separately.

@@ -102,7 +102,7 @@ struct Training {
   bool frozen_embedding = false;
   bool frozen_head = false;
   std::vector<bool> frozen_layers = {};  // empty: none
-  Adapter adapter = {};  // on layers that are not frozen; everything else is frozen then
+  Adapter adapter = {};  // on layers that are not frozen; with adapters all else is frozen
   TrainingLoss loss = {};
   PartTraining part = {};  // of the layer, embedding or head whose cost is computed
   bool operator==(const Training&) const = default;

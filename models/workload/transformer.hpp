@@ -226,8 +226,8 @@ struct TransformerSpec {
   double active_parameters() const;  // parameters used for a token: only the chosen experts
 };
 
-// Number of keys that a query sees, including the half hidden by a causal mask: the sequence, the
-// mean of a frame and of the frames, or the mean over layers with and without a window.
+// Number of keys that a query sees, including the half hidden by a causal mask: the sequence; for
+// video the mean of a frame's tokens and of the frames; with windows the mean over all layers.
 double attended_keys(const TransformerSpec& model, int sequence);
 
 // Number of keys that a query sees if at most `most` are visible, averaged over queries from

@@ -25,11 +25,11 @@ constexpr int kMostIterations = 50;
 // date.
 constexpr double kSmallStep = 0.02;
 constexpr double kSmallGain = 0.005;
-constexpr double kNear = 0.2;          // posterior standard deviations: derivatives still hold
-constexpr double kMostDrift = 0.1;     // in scales of the residuals: a row's derivatives still hold
+constexpr double kNear = 0.2;  // derivatives hold within this many posterior standard deviations
+constexpr double kMostDrift = 0.1;  // a row's derivatives hold up to this misprediction, in scales
 constexpr double kNoInfluence = 1e-5;  // change of a residual over the prior's standard deviation
-// Steps of the differences: wide enough to see through the corners of tile counts, narrow enough
-// for the curvature not to matter.
+// A difference step is this share of the prior's standard deviation, but at most kWidestStep: wide
+// enough to see through corners of tile counts, narrow enough for the curvature not to matter.
 constexpr double kStepOfPrior = 0.1;
 constexpr double kWidestStep = 0.05;
 
@@ -280,9 +280,9 @@ class Search {
     return trial;
   }
 
-  // Updates derivatives from a trial. Derivatives computed at the current point are not the cause
-  // of a step that leads nowhere; and a short step shows corners of the model rather than its
-  // slope. In both cases the last computed derivatives are kept.
+  // Updates derivatives from a trial, except in two cases. If a step leads nowhere, derivatives
+  // computed at the current point are not the cause. A short step shows corners of the model rather
+  // than its slope.
   void learn(const Trial& trial, double size, bool downhill, const VectorXd& metric) {
     for (Eigen::Index row = 0; row < rows_; ++row) {
       if (taken_here_[static_cast<size_t>(row)] && !downhill) continue;

@@ -4,16 +4,16 @@
 // / (nu + (r/s)^2) and scale after Lange, Little, Taylor 1989 (J. Am. Stat. Assoc. 84, 881). The
 // scale is s^2 = (s0^2 + sum w u r^2) / (1 + sum w - gamma), where gamma counts the parameters that
 // the rows determine (MacKay 1992, Neural Computation 4, 415) and the first guess s0 counts as one
-// row. A standard deviation is the larger of that of the posterior's curvature and that of the
-// sandwich estimator over clusters (Liang, Zeger 1986, Biometrika 73, 13), which remains valid when
-// errors within a cluster are correlated.
+// row. The larger of two standard deviations is reported: one follows from the posterior's
+// curvature, one is the sandwich estimator over clusters (Liang, Zeger 1986, Biometrika 73, 13),
+// which remains valid when errors within a cluster are correlated.
 //
 // Derivatives dominate the cost of a search. The first ones tell which parameters affect a row.
 // Afterwards each trial point corrects them by the smallest change that explains the row's residual
 // there (Broyden 1965, Math. Comp. 19, 577; of sparse rows Schubert 1970, Math. Comp. 24, 27). They
 // are recomputed for rows that they mispredict by a tenth of the scale, and for all rows if the
-// search would end more than a fifth of a posterior standard deviation away from where that was
-// last done.
+// search would end more than a fifth of a posterior standard deviation away from the point where
+// this was last done.
 #pragma once
 
 #include <functional>
@@ -36,8 +36,8 @@ struct FitProblem {
   // Returns residuals [point][row]. NaN: the row cannot be evaluated at this point; at the start
   // every row must be.
   std::function<std::vector<std::vector<double>>(const std::vector<Point>&)> residuals;
-  // The same for derivatives, at points close together, [point][row], only for the rows in
-  // `wanted`; other values are ignored. Empty: `residuals` is used.
+  // The same for derivatives, at points close together: [point][row] only for the rows in `wanted`;
+  // other values are ignored. Empty: `residuals` is used.
   std::function<std::vector<std::vector<double>>(const std::vector<Point>&,
                                                  const std::vector<std::vector<bool>>& wanted)>
       beside = {};

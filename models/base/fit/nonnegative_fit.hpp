@@ -1,5 +1,5 @@
-// Weighted least squares with non-negative coefficients, for times that are sums of parts. Lawson
-// and Hanson's active set (Solving Least Squares Problems, 1974, chapter 23).
+// Weighted least squares with non-negative coefficients, for times that are sums of parts. The
+// method is Lawson and Hanson's active set (Solving Least Squares Problems, 1974, chapter 23).
 #pragma once
 
 #include <vector>

@@ -171,7 +171,7 @@ Experts expert_bytes(const Job& job, const Rows& rows) {
 // spared.
 struct LayerTensors {
   Rows rows;
-  double input = 0;        // of the layer; of either norm
+  double input = 0;        // of the layer, and of each of its norms
   double norm_output = 0;  // of one norm, as it is kept
   double masks = 0;
   double copies = 0;  // copies for eager norms and rotary embeddings
@@ -318,8 +318,8 @@ Spared spared_inputs(const Job& job, Block block, const LayerTensors& at) {
   return spared;
 }
 
-// x A of every adapter, needed for the gradient of B; with dropout its mask and, if A is trained,
-// the remaining x; DoRA's magnitudes need their outputs.
+// Bytes that adapters keep: x A, which the gradient of B needs; with dropout its mask and, if A is
+// trained, x after dropout; with DoRA the outputs, which the gradient of magnitudes needs.
 double adapter_bytes(const Job& job, Block block, const LayerTensors& at) {
   if (!part_training(job.training.get()).adapter) return 0;
   const Adapter& adapter = job.training->adapter;

@@ -26,8 +26,8 @@ LayerActivations layer_activations(const Job& job, Block block = Block::layer,
 // Gradients of one layer's keys and values that a slice's backward adds for earlier slices.
 double pending_gradient_bytes(const Job& job, const SequenceSlice& slice);
 
-// The loss head: final norm, its output, fp32 softmax; transient: other copies of the logits
-// (Software::logit_bytes).
+// The loss head keeps the final norm's input and output, and loss_bytes(); `transient` has the
+// other copies of the logits (Software::logit_bytes).
 LayerActivations head_activations(const Job& job, const SequenceSlice& slice = {});
 
 // Bytes that the loss of a micro-batch keeps from its forward to its backward pass: the softmax of

@@ -16,7 +16,7 @@
 
 namespace windtunnel {
 
-// Costs of blocks in the part of training given by Training::part. The job must outlive it.
+// Costs blocks that take part in training as Training::part says. The job must outlive it.
 class BlockCoster {
  public:
   explicit BlockCoster(const Job& job, const ChunkUnit& unit = {});

@@ -28,7 +28,7 @@ struct ChunkCost {
   bool passes_gradient = true;
   double activation_bytes = 0;  // kept on the GPU from F to B, per micro-batch (M_B)
   double offloaded_bytes = 0;   // kept in a tier outside the GPU instead (Job::offload)
-  // [layer of the stage] divides offloaded_bytes; empty: none
+  // [layer of the stage] its part of offloaded_bytes; empty: none
   std::vector<double> offloaded_of_layers = {};
   // Kept from I to W when the backward is split (M_W): inputs and output gradients of the GEMMs.
   double weight_activation_bytes = 0;
@@ -53,8 +53,7 @@ struct HardwareFlops {
   bool operator==(const HardwareFlops&) const = default;
 };
 
-// The part of a micro-batch that a stage processes at a time, if it is not a whole one with the
-// job's recomputation.
+// What a stage processes at a time, if it is not a whole micro-batch with the job's recomputation.
 struct ChunkUnit {
   SequenceSlice slice;
   std::vector<double> recompute_shares;  // [stage] share of its layers that recompute; empty: all

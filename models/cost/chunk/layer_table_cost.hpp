@@ -50,6 +50,6 @@ double model_flops(const LayerTable& network, double samples);
 // Counts what the job trains: the forward products once, again for layers that gradients pass
 // through, and again for trained weights.
 double step_flops(const Job& job, double samples);
-double trained_parameters(const Job& job);  // of its table
+double trained_parameters(const Job& job);  // of the job's table of layers
 
 }  // namespace windtunnel

@@ -15,7 +15,7 @@ double tokens_per_step(const Job& job);  // networks: samples
 // Megatron's convention (model_flops()), with each sequence's own length, counting what is trained.
 double flops_per_step(const Job& job, AttentionCount count = AttentionCount::full);
 
-// Counts the part of it in a tower before the decoder.
+// Counts the part of flops_per_step() that is in a tower before the decoder.
 double tower_step_flops(const Job& job);
 
 double mean_peak_flops(const Job& job);  // per GPU and second, in the job's precision

@@ -97,8 +97,8 @@ double step_s(Job job, int sequences) {
   return forward_s(job);
 }
 
-// A forward pass of prompts alone; only the last token of each needs the loss head, in a decoding
-// step.
+// A forward pass of prompts alone. The loss head, which only the last token of each prompt needs,
+// belongs to a decoding step.
 double prompts_s(Job job, int prompts, int tokens) {
   job.model.vocabulary = job.layout.tp;
   job.batch.micro = prompts;

@@ -8,13 +8,13 @@
 // their products, and the learner sends only adapters. DoRA's, which vLLM does not support
 // (github.com/vllm-project/vllm issue 10849), are merged into the weights.
 //
-// Experts: the weights of those that b tokens are expected to use are read, the share 1 - (1 - k /
-// E)^b. Latent attention keeps one latent vector per token on every GPU and reads it as in
-// DeepSeek-V2 (arXiv 2405.04434, section 2.1.2), with up projections absorbed. CUDA graphs avoid
-// waits for the host inside a step; between steps the host schedules, samples and receives tokens
-// (EngineSpec::host_step_s). Prompts are processed in chunks of kPromptChunk tokens together with
-// decoding (chunked prefill), so that a prompt of t tokens adds prompt_token_s * t +
-// prompt_square_s * t^2.
+// A step of b tokens reads the weights of the experts that these are expected to use, a share 1 -
+// (1 - k / E)^b of all E if each token uses k. Latent attention keeps one latent vector per token
+// on every GPU and reads it as in DeepSeek-V2 (arXiv 2405.04434, section 2.1.2), with up
+// projections absorbed. CUDA graphs avoid waits for the host inside a step; between steps the host
+// schedules, samples and receives tokens (EngineSpec::host_step_s). Prompts are processed in chunks
+// of kPromptChunk tokens together with decoding (chunked prefill), so that a prompt of t tokens
+// adds prompt_token_s * t + prompt_square_s * t^2.
 #pragma once
 
 #include <vector>
@@ -62,8 +62,8 @@ double engine_weight_bytes(const Job& job);
 // Whether adapters are added to the weights before an engine gets them.
 bool merges_adapters(const Job& job);
 // Bytes of the weights that a learner's step changes and that are sent to engines: the whole model,
-// the trained parts, or only adapters. They are in the precision of engines that state none, since
-// an engine converts what it gets.
+// the trained parts, or only adapters. They are in the precision of engines that state none; an
+// engine that states one converts them.
 double changed_weight_bytes(const Job& job);
 
 // `other_bytes`: memory of a GPU that the learner keeps occupied. Throws Error about the engine's

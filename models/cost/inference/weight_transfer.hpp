@@ -10,8 +10,8 @@
 // With `gather`, the default in verl, and `packed`, that of NeMo RL, every GPU of the learner gets
 // each whole tensor under the engines' name for it. The whole model thus enters each GPU, and every
 // tensor costs a collective and Python code: Calibration::gathered_tensor_s. A model with experts
-// has tens of thousands of tensors. Engines on other nodes then get each tensor over the NICs:
-// after it is gathered, or, packed into buffers, while the next ones are.
+// has tens of thousands of tensors. Engines on other nodes then get each tensor over the NICs: with
+// `gather` after it is gathered; with `packed`, in buffers, while the next tensors are gathered.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ namespace windtunnel {
 
 // The learner's nodes, followed by those of the engines unless they are colocated.
 struct RolloutMachine {
-  Cluster cluster;    // of both
+  Cluster cluster;    // of learner and engines
   int first_gpu = 0;  // first GPU of the engines
   int engines = 1;
   // [engine] index of its nodes' pool in the learner's pools, the slowest one if they differ;

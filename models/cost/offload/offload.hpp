@@ -42,14 +42,14 @@ struct Offload {
   MemoryTier gradients = MemoryTier::gpu;
   MemoryTier weights = MemoryTier::gpu;
   MemoryTier activations = MemoryTier::gpu;
-  // Share of a rank's optimizer state that is kept and updated in that tier (Twin-Flow of
-  // ZeRO-Offload++); the GPU has the rest.
+  // Share of a rank's optimizer state that is kept and updated in the tier `optimizer` (Twin-Flow
+  // of ZeRO-Offload++); the GPU has the rest.
   double optimizer_share = 1;
   // Share of a stage's layers, counted from the first: the last layers' activations are needed
   // again soonest.
   double activation_share = 1;
-  // Instead the same share of every layer, as large as the passes can hide; activation_share is
-  // then the result (the selective offload of ByteScale, arXiv 2502.21231).
+  // Whether instead every layer offloads the same share, as large as the passes can hide. Then
+  // activation_share is the result (the selective offload of ByteScale, arXiv 2502.21231).
   bool hidden = false;
   // Number of layers whose offloaded weights and activations have a buffer on the GPU. When one
   // layer has been used, its buffer is filled for the layer that many places ahead (the ring of

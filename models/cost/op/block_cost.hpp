@@ -80,8 +80,8 @@ struct BlockSetting {
   // Returns the cost of a collective in groups of this shape.
   InnerCollective collective(InnerGroup group, CollectiveKind kind, const GroupShape& shape,
                              double bytes) const;
-  // The collectives and kernels that replace one over `bytes` of activations, `element_bytes` each,
-  // with the compressor of its axis; unchanged without a compressor.
+  // The collectives and kernels that replace a collective over `bytes` of activations,
+  // `element_bytes` each, with the compressor of its axis; the collective itself if there is none.
   std::vector<InnerCollective> exchanged(InnerGroup group, CollectiveKind kind,
                                          const GroupShape& shape, double bytes,
                                          double element_bytes) const;

@@ -14,7 +14,8 @@ namespace windtunnel {
 
 // A norm of a layer or the head. Forward reads x, writes y; backward reads x and dy, writes dx.
 // PyTorch sums the gradient of the norm's scale in another kernel, which reads x and dy again.
-// `joined`: after a residual sum, into whose kernel a compiler fuses it; then it only writes.
+// `joined`: the norm follows a residual sum. A compiler fuses it into the sum's kernel, where it
+// only writes.
 enum class NormPlace { alone, joined };
 Op norm_op(std::string_view name, Pass pass, const Shard& s, NormPlace place = NormPlace::alone);
 // A norm whose rows have another width, such as those of latent vectors.

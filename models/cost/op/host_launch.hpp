@@ -1,7 +1,7 @@
-// Time that the GPU waits for the host to launch kernels. With a launch queue that never drains, it
-// waits only if the host's total time exceeds its own; without a queue, before every kernel that is
-// shorter than its launch. Frameworks are in between (Calibration::host_run_ahead), because they
-// synchronise now and then (loss, messages, gradient hooks).
+// Time that the GPU waits for the host to launch kernels. With a launch queue that never drains,
+// the GPU waits only if the host's total time exceeds its own; without a queue, before every kernel
+// that is shorter than its launch. Frameworks are in between (Calibration::host_run_ahead), because
+// they synchronise now and then (loss, messages, gradient hooks).
 #pragma once
 
 #include <span>
@@ -22,7 +22,7 @@ struct Launched {
 
 // CPU time in seconds of an operation with `launches` kernels. The first kernel costs
 // Calibration::host_launch_s, each further one Calibration::host_kernel_s, but at most as much as
-// the first. A fraction of an operation (below 1) costs that fraction.
+// the first. If `launches` is below 1, it costs this fraction of the first kernel.
 double host_launch_s(const Calibration& calibration, const Software& software, double launches);
 // CPU time if the module has launched other kernels before, so that all of these count as further
 // ones.

@@ -17,7 +17,7 @@ namespace windtunnel {
 enum class InnerGroup : std::uint8_t {
   tensor,
   mesh_row,     // row of tp's 2D mesh
-  mesh_column,  // column of it
+  mesh_column,  // column of that mesh
   context_ring,
   context_exchange,
   expert,
@@ -71,7 +71,6 @@ struct InnerRound {
   bool into_next_layer = false;
 };
 
-// Total time of consecutive collectives.
 double collectives_s(const std::vector<InnerCollective>& collectives);
 double collectives_s(const InnerRound& round);
 // The part of the collectives' time that overlaps the compute.

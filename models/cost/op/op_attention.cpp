@@ -219,15 +219,15 @@ void append_inputs(const Job& job, const Shard& s, Pass pass, std::vector<Op>& o
   append_indexer(job, s, pass, ops);
 }
 
-// Forward it multiplies with the sigmoid of the gate; backward it makes the gradients of both.
+// Forward, the gate's sigmoid multiplies attention's output; backward yields gradients of both.
 Op output_gate_op(const Shard& s, Pass pass) {
   return memory_op("output gate", (pass == Pass::forward ? 3 : 5) * s.e * s.tokens * s.gate);
 }
 
 }  // namespace
 
-// Turns queries and keys in place; latent: the rotary part of the queries, and writes out the keys
-// (with the part that all heads share) and the values from one tensor.
+// Turns queries and keys in place. Latent attention turns only the rotary part of the queries, and
+// writes keys (with the part that all heads share) and values from one tensor into two.
 void append_rotary(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
   const TransformerSpec& model = job.model;
   if (model.position != PositionEncoding::rotary || pass == Pass::backward_weight) return;

@@ -1,7 +1,6 @@
 // A contrastive loss (CLIP: Radford et al. 2021, arXiv 2103.00020): the embeddings of a rank's
 // sequences against those of the whole batch, in both directions, each with a softmax over its rows
-// (OpenCLIP's local loss). The other side's embeddings are there: what computes them is not
-// counted.
+// (OpenCLIP's local loss). The kernels that compute the other side's embeddings are not counted.
 //
 // Whole: similarities of fp32 in HBM, as cross entropy has its logits. Tiled, on a ring or not: one
 // kernel multiplies, keeps a tile on the chip and writes a sum of exponentials for each row;

@@ -80,7 +80,7 @@ OpCost memory_roof(const Op& op, const GpuSpec& gpu, const Calibration& c) {
 }
 
 // Origin of a peak times the share that a kernel reaches alone times the share sustained in a step.
-// The last was fitted to rows of steps given the others, so a fitted value determines the origin.
+// The last was fitted to measured steps with the others given; if so, its origin counts.
 Origin compute_origin(Origin peak, const Parameter& efficiency, Origin sustained) {
   if (sustained <= Origin::published) return origin_of_rate(peak, sustained);
   return weakest(origin_of_rate(peak, efficiency.origin), sustained);

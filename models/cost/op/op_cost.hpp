@@ -21,7 +21,7 @@ struct Job;
 struct OpCost {
   double seconds = 0;
   // The weakest origin of the numbers behind it: those of the roof that binds, and corrections
-  // (launch, halves) that make up at least a tenth.
+  // (launch, half sizes) that make up at least a tenth.
   Origin origin = Origin::assumed;
 };
 

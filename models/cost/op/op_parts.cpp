@@ -234,9 +234,9 @@ namespace {
 // sees. Forward passes: FlashAttention-2 and -3 take 128 (github.com/Dao-AILab/flash-attention
 // 07602adc, csrc/flash_attn/src/flash_fwd_launch_template.h and hopper/tile_size.h),
 // FlashAttention-4 on Blackwell two tiles of 128 (flash_attn/cute/flash_fwd_sm100.py, q_stage).
-// cuDNN does not publish its tiles: that it counts as these on Blackwell was chosen by backward
-// passes (tests/published/named_kernels_test.cpp). Left out: FlashAttention-3 takes 192 forward for
-// heads of up to 96, whose backward pass has 128 (hopper/flash_bwd_launch_template.h, heads of 64).
+// cuDNN does not publish its tiles; on Blackwell it counts as FlashAttention-4, as backward passes
+// suggest (tests/published/named_kernels_test.cpp). One case is left out: for heads of up to 96
+// FlashAttention-3 takes 192 forward (backward 128: hopper/flash_bwd_launch_template.h).
 double tile_queries(const GpuSpec& gpu) {
   return gpu.generation == GpuGeneration::blackwell ? 256 : 128;
 }

@@ -66,7 +66,7 @@ Shard shard_of(const Job& job, const SequenceSlice& slice = {});
 // The shard for the rows that a block works on (part_of()).
 Shard shard_of(const Job& job, Block block, const SequenceSlice& slice);
 // Shards for attention's kernels. With frames, half a layer attends within frames and half across
-// them; with a window, fractions of a layer have and do not have one.
+// them; with a window, a fraction of a layer has it and the rest has none.
 std::vector<Shard> attention_shards(const Job& job, const Shard& s);
 // The shard for attention to keys that an indexer chooses.
 Shard chosen_shard(const Job& job, const Shard& s);
@@ -133,7 +133,7 @@ void append_mamba(const Job& job, const Shard& s, Pass pass, std::vector<Op>& op
 double scan_convention(const Job& job);
 
 // The half of a decoder's layer that attends to the encoder's output, with its norm and its sum;
-// and what attention's kernels see there.
+// and the shard that the attention kernels of this half work on.
 void append_cross_half(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops);
 Shard cross_shard(const Job& job, const Shard& s);
 

@@ -131,8 +131,8 @@ void append_modulation(const Job& job, Block block, const Shard& s, Pass pass,
                       vectors * s.hidden / job.layout.tp};
   ops.push_back(plain_linear_op(linear, pass, s.e, job, s));
   if (s.fusion != Fusion::none || pass == Pass::backward_weight) return;
-  // Reads and writes each vector; the backward pass makes the gradient of what it scales and its
-  // own sum.
+  // Reads and writes the rows for each vector; the backward pass makes the gradients of the rows
+  // and of the vector.
   const double per_stream = vectors / (has_two_streams(block) ? 2 : 1);
   const double passes = pass == Pass::forward ? 2 : 3;
   ops.push_back(memory_op("modulated rows", passes * per_stream * s.e * s.norm_tokens * s.hidden));

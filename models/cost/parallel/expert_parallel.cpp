@@ -34,7 +34,7 @@ struct Sending {
 };
 
 // With merged dispatch, a node's single copy of a token is forwarded over NVLink to each of its
-// ranks with an expert of it, while others arrive: the slower of the two determines the time.
+// ranks with an expert of it, while other tokens arrive: the slower of the two determines the time.
 // `bytes`: of a node's copies for the fullest rank.
 void forward_in_nodes(const BlockSetting& setting, const GroupShape& shape, double bytes,
                       InnerCollective& sent) {

@@ -15,7 +15,7 @@
 namespace windtunnel {
 
 // `shape`: expert_group_shape(), tp_shape: tensor_group_shape(). `cost` already has the layer's
-// compute and its tp and cp parts, which are the same for the other micro-batch.
+// compute and its tp and cp parts, equal to those of the micro-batch that overlaps them.
 void add_expert_parallel(const BlockSetting& setting, const GroupShape& shape,
                          const GroupShape& tp_shape, const PassOps& ops, BlockCost& cost);
 

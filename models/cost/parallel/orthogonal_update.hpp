@@ -16,8 +16,8 @@ double muon_share(const TransformerSpec& model);
 // The same share among the parameters of experts, or among all others.
 double muon_share(const TransformerSpec& model, bool experts);
 
-// Update time of a rank with a number of parameters of the usual mix. If ranks take whole matrices,
-// it is at least that of the largest one.
+// Update time of a rank whose parameters have the model's share of matrices. If ranks take whole
+// matrices, it is at least the time of the largest one.
 struct OrthogonalCost {
   double seconds = 0;
   Origin origin = Origin::assumed;

@@ -1,6 +1,6 @@
 // How tensor parallelism divides each tensor of a transformer: the rules that Redco (arXiv
-// 2310.16355) asks its user to write, derived from the model's dimensions. Megatron-LM's columns
-// and rows (Shoeybi et al. 2019, arXiv 1909.08053, section 3).
+// 2310.16355) asks its user to write, derived from the model's dimensions. They are Megatron-LM's
+// columns and rows (Shoeybi et al. 2019, arXiv 1909.08053, section 3).
 #pragma once
 
 #include <string>
@@ -33,7 +33,7 @@ int most_tensor_ranks(const TransformerSpec& model);
 // Throws Error unless a model with a pattern of layers can have this layout. tp must divide heads
 // and groups of Mamba layers, as Megatron-LM's mixer asserts (B and C of a group are not copied to
 // more ranks). With cp, by ring or ulysses, tp x cp must divide the heads, and groups must be
-// divided or copied evenly. No option may be set that no framework has for such layers.
+// divided or copied evenly. Options that no framework has for such layers must not be set.
 void check_pattern_layout(const TransformerSpec& model, const Layout& layout);
 
 }  // namespace windtunnel

@@ -23,7 +23,7 @@ SavedState saved_state(const std::vector<double>& bytes_per_gpu, const Layout& l
 // Seconds until a snapshot of a tier without a code can be restored, when nothing else runs: the
 // duration of the tasks of policies/protection/snapshot_tasks.hpp. The data goes to the host, then
 // to its place. S is SavedState::fullest_bytes times moved_share(), w the parts of a writing
-// process (writer_parts()):
+// process (writer_parts()), g the GPUs of a node:
 //   to the host   max(w S / PCIe, w S / SnapshotWriter::copy_Bps, g S / host memory)
 //   local-disk    start + max(g S / disk, w S / SnapshotWriter::write_Bps)
 //   storage       start + latency + max(all bytes / storage write, g S / storage NIC,
@@ -36,7 +36,7 @@ double save_s(const SnapshotTier& tier, const SavedState& state, const Layout& l
 // S is SavedState::fullest_bytes times restored_share(). Each byte leaves the tier once, then
 // crosses host memory and PCIe. (Weights needed by several replicas are read by one of them and
 // gathered over the training network, which is orders of magnitude faster than storage and not
-// counted.) With g GPUs per node:
+// counted.)
 //   to the GPU    max(w S / PCIe, w S / SnapshotWriter::copy_Bps, g S / host memory)
 //   host-memory, peers   max(w S / SnapshotWriter::read_Bps, to the GPU): each node has its copy
 //   local-disk    max(g S / disk, w S / SnapshotWriter::read_Bps) + to the GPU

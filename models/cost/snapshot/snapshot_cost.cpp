@@ -28,9 +28,9 @@ bool is_mds(const ErasureCode& code) {
   return code.name == CodeName::xor_parity || code.name == CodeName::reed_solomon;
 }
 
-// Large blocks, one core. Reed-Solomon of Intel's ISA-L with AVX-512 as ceph measured it; with more
-// parity the time grows in proportion. XOR and copies stream through memory: measured with ISA-L
-// 2.30 and memcpy at blocks of 4 MiB.
+// Rates of one core with large blocks. Ceph measured Reed-Solomon of Intel's ISA-L with AVX-512;
+// with more parity the time grows in proportion. XOR and copies stream through memory: measured
+// with ISA-L 2.30 and memcpy at blocks of 4 MiB.
 struct CoreRate {
   int parity = 0;
   double Bps = 0;

@@ -18,12 +18,12 @@ Parameter assumed(double value, double low, double high, const char* source) {
 // PyTorch's recipe of asynchronous saving does; torchsnapshot's users wait for PendingSnapshot
 // likewise. Megatron-LM appends to a queue of calls, each a forked process
 // (core/dist_checkpointing/strategies/async_utils.py, core_v0.12.0, TemporalAsyncCaller; its
-// persistent worker stages the next only when it is through, which blocks); NeMo has the same queue
-// (nemo/utils/callbacks/dist_ckpt_io.py, AsyncFinalizableCheckpointIO). DeepSpeed's decoupled
-// engine writes in a process of its own, which has to be through before the next optimizer step
-// (deepspeed/runtime/checkpoint_engine/decoupled_checkpoint_engine.py, commit, which the engine's
-// step calls), so that training waits at the latest when the next snapshot is due. DLRover skips
-// where it does not get the lock of shared memory
+// persistent worker blocks, because it stages the next snapshot only when the last is written);
+// NeMo has the same queue (nemo/utils/callbacks/dist_ckpt_io.py, AsyncFinalizableCheckpointIO).
+// DeepSpeed's decoupled engine writes in a separate process, which must end before the next
+// optimizer step (deepspeed/runtime/checkpoint_engine/decoupled_checkpoint_engine.py, commit, which
+// the engine's step calls), so that training waits at the latest when the next snapshot is due.
+// DLRover skips a snapshot if it does not get the lock of shared memory
 // (dlrover/trainer/torch/flash_checkpoint/engine.py, save_state_dict_to_memory).
 const std::array<NamedWriter, 7>& writer_table() {
   static const std::array<NamedWriter, 7> kWriters = {{

@@ -20,7 +20,7 @@ struct NamedWriter {
   Parameter read_Bps;
   Parameter copy_Bps;
   Parameter start_s;
-  WritingRanks ranks;  // default
+  WritingRanks ranks;  // where the scenario states none
   WhenBusy when_busy;  // behaviour of the software that saves with it
 };
 std::span<const NamedWriter> snapshot_writers();

@@ -201,8 +201,8 @@ class DragonflyLinks final : public FabricLinks {
     return locals() + bundle * cables_ + (cables_ == 1 ? 0 : cable);
   }
 
-  // Returns direct paths without a failed link, or paths through a third group if the whole bundle
-  // failed; under adaptive routing both kinds.
+  // Returns the direct paths without a failed link or, if the whole bundle failed, the paths
+  // through a third group. Under adaptive routing it returns both.
   std::vector<int> open_ways(int src_nic, int dst_nic) const {
     const int from = router_of(src_nic);
     const int to = router_of(dst_nic);

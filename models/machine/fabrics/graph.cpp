@@ -141,7 +141,7 @@ class GraphLinks final : public FabricLinks {
   }
 
  private:
-  static constexpr size_t kMostCutCables = 256;  // each looks at all vertices
+  static constexpr size_t kMostCutCables = 256;  // finding a cable's cuts looks at all vertices
 
   // [vertex] 0: it is nearer to `one` than to `other`; 1: it is not.
   std::vector<int> nearer_to(int one, int other) const {
@@ -182,7 +182,7 @@ class GraphLinks final : public FabricLinks {
     int a = 0;
     int b = 0;
     double bandwidth_Bps = 0;
-    // number of earlier cables between the same ends, if the routing distinguishes them
+    // number of earlier cables between the same ends, if routing tells parallel cables apart
     int parallel = 0;
   };
 
@@ -237,7 +237,7 @@ class GraphLinks final : public FabricLinks {
     }
   }
 
-  // A vertex with one cable is left out of the search: its paths are those of its neighbour.
+  // A vertex with one cable is left out of the search, because its neighbour has the same paths.
   void fold_leaves() {
     std::vector<int> degree(vertices(), 0);
     for (const Cable& cable : cables_) {
@@ -272,7 +272,7 @@ class GraphLinks final : public FabricLinks {
   }
 
   void search(const Cluster& cluster) {
-    std::map<int, int> nic_of_anchor;  // one of the NICs attached to it
+    std::map<int, int> nic_of_anchor;  // [anchor] one of the NICs attached to it
     for (int nic = 0; nic < cluster.fabric_nodes() * nics_; ++nic) {
       nic_of_anchor.try_emplace(anchor_[vertex_of_nic_[nic]], nic);
     }
@@ -341,11 +341,11 @@ class GraphLinks final : public FabricLinks {
   std::vector<Cable> cables_;  // link 2i runs from a to b of cable i, link 2i + 1 back
   LinkFaults faults_;
   std::vector<int> vertex_of_nic_;
-  std::vector<int> anchor_;              // of a vertex: itself, or what its only cable leads to
+  std::vector<int> anchor_;  // [vertex] itself, or the vertex that its only cable leads to
   std::vector<int> leaf_out_, leaf_in_;  // links of that cable
   std::vector<int> inner_of_;            // number in `graph_`; -1 if folded
   Graph graph_;
-  std::vector<int> row_of_;  // of a vertex that is the anchor of NICs
+  std::vector<int> row_of_;  // [vertex] index in rows_, if NICs have it as their anchor
   std::vector<ToVertex> rows_;
 };
 

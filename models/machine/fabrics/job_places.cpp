@@ -74,7 +74,7 @@ std::vector<bool> pools_in_use(const Cluster& cluster) {
 
 namespace {
 
-// Nodes of the machine in the order in which jobs choose, by pool and in total.
+// Gives out nodes of the machine in the order in which jobs choose, from one pool or from any.
 class FreeNodes {
  public:
   FreeNodes(const Cluster& machine, std::vector<int> order, std::vector<char> taken)
@@ -83,7 +83,7 @@ class FreeNodes {
         taken_(std::move(taken)),
         next_(machine.pools.size() + 1, 0) {}
 
-  // `pool`: -1: any.
+  // `pool`: -1 stands for any.
   int take(int pool) {
     for (std::size_t& next = next_[pool + 1]; next < order_.size(); ++next) {
       const int node = order_[next];

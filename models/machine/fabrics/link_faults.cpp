@@ -45,7 +45,7 @@ bool names(std::string_view words, std::string_view link) {
   throw Error(fmt::format("unknown link '{}'; did you mean '{}'?", unknown, nearest));
 }
 
-// The first words of all names, up to each word, each once.
+// All beginnings of the names that end where a word ends, each once.
 std::vector<std::string> beginnings_of(const std::vector<std::string>& links) {
   std::set<std::string> all;
   for (const std::string& link : links) {

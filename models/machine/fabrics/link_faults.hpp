@@ -1,7 +1,7 @@
-// FabricSpec::faults and background by link number, for all topologies: capacities and paths take
-// them into account. Also finds a detour around failed links.
-// Routes are normally computed by arithmetic. Only if all of those between two ends are cut is the
-// fabric searched, breadth first, so faults cost nothing elsewhere.
+// Looks up FabricSpec::faults and background by link number, for capacities and paths of all
+// topologies, and finds detours around failed links. Routes are normally computed by arithmetic.
+// Only if all of those between two ends are cut is the fabric searched, breadth first, so faults
+// cost nothing elsewhere.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@ class LinkFaults {
   // `name`.
   LinkFaults(const FabricSpec& fabric, int count, const std::function<std::string(int)>& name);
 
-  double factor(int link) const;  // share of its bandwidth; 1 unless listed
+  double factor(int link) const;  // share of its bandwidth that is left; 1 unless listed
   bool failed(int link) const { return factor(link) == 0; }
   bool any_failed() const;
 
@@ -44,8 +44,8 @@ FabricSpec between_bursts(FabricSpec fabric);
 // -1: none. Throws Error if there are several.
 int burst_of(const FabricSpec& fabric, std::string_view link);
 
-// Alternating lengths of times without and with a burst, for one link in one draw; the first is 0
-// if the link starts in a burst. Counter-based: always the same.
+// Lengths of times without and with a burst in turn, for one link in one draw; the first is 0 if
+// the link starts in a burst. They are counter-based: the same arguments give the same times.
 class BurstTimes {
  public:
   BurstTimes(const BackgroundLoad& load, std::uint64_t seed, std::uint32_t link, int draw);

@@ -18,14 +18,13 @@ std::unique_ptr<const FabricLinks> make_torus_links(const Cluster& cluster);
 // Returns the bandwidth of a cable of this dimension per direction.
 double cable_Bps(const Cluster& cluster, int dimension);
 
-// Slices of a torus that a data-centre network joins: the last of FabricSpec::dimensions, where
-// FabricSpec::wan_Bps is stated. 1: one torus.
+// The number of slices of a torus that a data-centre network joins: if FabricSpec::wan_Bps is
+// stated, the last of FabricSpec::dimensions, otherwise 1.
 int slices_of(const FabricSpec& fabric);
-// The slice in which a node of the fabric lies.
 int slice_of(const FabricSpec& fabric, int place);
-// Time in which slices sum the gradients of one layer, whatever their bytes, and during which they
-// compute nothing else: rounds of FabricSpec::wan_latency_s, docs/physics/chips.md, "Slices over
-// the data-centre network".
+// Time in which slices sum the gradients of one layer and compute nothing else. It is independent
+// of the bytes: some rounds of FabricSpec::wan_latency_s, docs/physics/chips.md, "Slices over the
+// data-centre network".
 double slice_rounds_s(const FabricSpec& fabric, int slices);
 
 }  // namespace windtunnel

@@ -9,8 +9,8 @@
 namespace windtunnel {
 namespace {
 
-// The units of one level and their bundles, numbered by arithmetic. Only the last unit below a
-// parent may hold fewer nodes.
+// A level of the tree: its units (leaves, pods) and their bundles, numbered by arithmetic. Only the
+// last unit below a parent may hold fewer nodes.
 struct Level {
   const char* name = "pod";
   int nodes = 1;         // of a full unit
@@ -172,7 +172,8 @@ class Tree final : public TreeLinks {
   static int first_way(const Level& level, int unit) {
     return unit / level.units_below * level.parent_ways + unit % level.units_below * level.ways;
   }
-  // The bundle and link number of a link, counted from the level's first in its direction.
+  // The bundle that a link is in, and its number there. `index`: from the level's first link in its
+  // direction.
   Place place_of(const Level& level, int index) const {
     const int parent = index / (level.parent_ways * rails_);
     index -= parent * level.parent_ways * rails_;

@@ -19,7 +19,8 @@ bool has_rails(Topology topology);
 class TreeLinks : public FabricLinks {
  public:
   virtual int levels() const = 0;
-  // The bundle above a NIC at a level, counted from the lowest; only under Routing::spray.
+  // The bundle above a NIC at a level, counted from the lowest, as a link up and a link down. Call
+  // these only under Routing::spray, where a bundle is one link.
   virtual int up_link(int level, int nic) const = 0;
   virtual int down_link(int level, int nic) const = 0;
   // Number of nodes from this one on that share its lowest switches, and so have the same paths to
@@ -27,8 +28,8 @@ class TreeLinks : public FabricLinks {
   virtual int nodes_alike(int node) const = 0;
 };
 
-// Link names are "pod-up 3 rail 2 way 5": the rail is given if there are several, the way if the
-// routing is not spray. A unit with fewer nodes has fewer or narrower uplinks.
+// Link names are "pod-up 3 rail 2 way 5"; the rail is left out if there is only one, the way under
+// Routing::spray. A unit with fewer nodes has fewer or narrower uplinks.
 std::unique_ptr<const TreeLinks> make_tree_links(const Cluster& cluster);
 
 }  // namespace windtunnel

@@ -38,7 +38,7 @@ enum class Resource : std::uint8_t {
 };
 
 // Position of a GPU of the job in the network, from its number and its node's place. nic_of(): the
-// NIC's number on the machine, node * nics_per_node() + NIC of the node.
+// NIC's number on the machine, place * nics_per_node() + NIC of the node.
 int nic_of(const Cluster& cluster, int gpu);
 // Pods of a tree; other fabrics are one pod.
 int pod_of(const Cluster& cluster, int gpu);
@@ -52,14 +52,14 @@ const Parameter& inner_port(const NodeSpec& node, bool in_package);
 double nic_factor(const Cluster& cluster, int nic);
 // A GPU's share of its node's NIC bandwidth, relative to that of a GPU of `node`.
 double nic_share(const Cluster& cluster, int gpu, const NodeSpec& node);
-bool has_uneven_nics(const Cluster& cluster);  // apart from degradation: any NIC may be slower
+bool has_uneven_nics(const Cluster& cluster);  // other causes than degraded_nics count
 
 // Copies share all data.
 class LinkTable {
  public:
   // `nics_behind_pcie`: traffic that leaves a node also crosses the GPU's PCIe link, as its NIC is
-  // below the GPU's PCIe switch (GPUDirect RDMA), unless that link is narrower than the GPU's share
-  // of the NICs, which then bypass it. Without NVLink it always crosses the link.
+  // below the GPU's PCIe switch (GPUDirect RDMA). If that link is narrower than the GPU's share of
+  // the NICs, traffic bypasses it. Without NVLink traffic always crosses the link.
   explicit LinkTable(const Cluster& cluster, bool nics_behind_pcie = false);
   // The cluster must outlive the table and its copies. Copying a cluster, with the sources of all
   // its numbers, takes longer than building the rest of a table.

@@ -18,8 +18,8 @@ std::uint64_t pair_of(int a, int b) {
   return static_cast<std::uint64_t>(a) << 32 | static_cast<std::uint32_t>(b);
 }
 
-// The path of a turn. A stride near the golden section visits every path once, and keeps paths far
-// apart that share a link below (of a leaf with fewer uplinks than there are cores).
+// The path of a turn. A stride near the golden section visits every path once. It keeps paths apart
+// that share a link further down, as where a leaf has fewer uplinks than there are cores.
 int way_of_turn(int turn, int paths) {
   int stride = std::max(1, static_cast<int>(0.6180339887498949 * paths));
   while (std::gcd(stride, paths) != 1) --stride;
@@ -125,7 +125,7 @@ int PathChooser::hashed(int src_gpu, int dst_gpu, int paths) const {
       RandomStream(cluster.fabric.routing_seed, RandomPurpose::routing, connection).below(paths));
 }
 
-// Squared loads emphasise the fullest link of a path; links common to all paths make no difference.
+// Squared loads emphasise the fullest link of a path; links common to all paths do not matter.
 int PathChooser::least_loaded(int src_gpu, int dst_gpu, int paths, double bytes) {
   int best = 0;
   double least = std::numeric_limits<double>::infinity();

@@ -56,9 +56,10 @@ class PathChooser {
   static constexpr int kParts = 64;  // integers, so that flows have integer weights on links
 
   const LinkTable& links_;
-  std::vector<double> load_s_;  // [link] time at full bandwidth; planned only
-  // Split only: the next path of a NIC to one leaf (identified by its first downward link), of a
-  // NIC to any, and of a leaf (identified by its first upward link) for a NIC's first parts.
+  std::vector<double> load_s_;  // [link] time at full bandwidth; under planned routing only
+  // Under split routing only: the next path of a NIC to one leaf (identified by its first downward
+  // link), of a NIC to any leaf, and of a leaf (identified by its first upward link) for a NIC's
+  // first parts.
   std::unordered_map<std::uint64_t, int> turn_to_leaf_;
   std::unordered_map<int, int> turn_of_nic_;
   std::unordered_map<LinkId, int> turn_at_leaf_;

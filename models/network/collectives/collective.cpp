@@ -21,7 +21,7 @@ double port_bytes(Pattern pattern, int n, double bytes) {
   return port_share(pattern, n) * bytes;
 }
 
-// Returns the number of members on the fullest node; the shape allows at most this number.
+// Returns the largest number of members that a node may have with this shape.
 int most_members(const GroupShape& shape, const NodeSpec& node) {
   return std::min(node.gpus, shape.members - (shape.nodes - 1) * shape.members_per_node);
 }
@@ -56,8 +56,8 @@ PortTime port_time(const CollectiveSteps& steps, const GroupShape& shape, const 
   return near_s > far_s ? PortTime{near_s, &node.package_Bps} : PortTime{far_s, &node.nvlink_Bps};
 }
 
-// Time of the busiest link inside a node: a port to its package or to the rest of the node; or a
-// GPU's PCIe link, shared with NICs and copies to the host, or the host itself.
+// Time of the busiest link inside a node: a GPU's port to its package or to the rest of the node,
+// its PCIe link, which NICs and copies to the host share, or the host itself.
 double node_seconds(const CollectiveSteps& steps, double nic_bytes, const GroupShape& shape,
                     const LawTerms& law, const NodeSpec& node, const Calibration& calibration) {
   double seconds = 0;
@@ -125,8 +125,8 @@ double fabric_seconds(const CollectiveSteps& steps, const GroupShape& shape, con
   return per_byte_s * groups * steps.across_bytes / law.wire_efficiency;
 }
 
-// In a pairwise exchange only pairs in different networks use the shared network; the others
-// proceed in parallel.
+// In a pairwise exchange only pairs in different networks use the shared network, and pairs in one
+// network exchange at the same time.
 double nic_factor_of(const CollectiveSteps& steps, const GroupShape& shape) {
   const double crossing = shape.crossing_pairs;
   if (steps.across != Pattern::pairs || crossing == 0) return shape.nic_factor;
@@ -160,7 +160,7 @@ double hops_s(const CollectiveSteps& steps, const GroupShape& shape, const Clust
   const double way_s = hops * cluster.fabric.hop_latency_s.value;
   if (shape.extra_latency_s == 0) return steps.across_steps * way_s;
   // In a ring a byte passes as many cables between sites as there are sites; up and down a tree at
-  // most twice as many. Exchanges may all be with another site.
+  // most twice as many. In other patterns every step may go to another site.
   const auto sites = static_cast<double>(islands(cluster));
   double crossings = steps.across_steps;
   if (steps.across == Pattern::double_tree) {
@@ -178,8 +178,8 @@ double latency_of(const CollectiveSteps& steps, const GroupShape& shape, const L
          hops_s(steps, shape, cluster);
 }
 
-// The terms of a measured group: the fraction of port bandwidth that explains the measured time
-// after the latency of the steps is subtracted.
+// The law's terms. For a measured group node_efficiency becomes the fraction of port bandwidth that
+// explains the measured time after the latency of the steps is subtracted.
 LawTerms terms_of(const CollectiveLaw& group_law, CollectiveChoice running,
                   const CollectiveSteps& steps, double bytes) {
   LawTerms law = group_law.terms(running, bytes);
@@ -191,8 +191,8 @@ LawTerms terms_of(const CollectiveLaw& group_law, CollectiveChoice running,
   return law;
 }
 
-// If the phases of an algorithm run one after the other, the flow form counts the time outside the
-// busiest link as latency, because its flows all run at once and take as long as the busiest link.
+// If an algorithm's phases run one after the other, the flow form counts the time of the shorter
+// phase as latency, because its flows all run at once and take as long as the busiest link.
 CollectiveCost cost_of(const CollectiveSteps& steps, const GroupShape& shape, const LawTerms& law,
                        const Cluster& cluster, const Calibration& calibration) {
   const Transfer transfer = transfer_of(steps, shape, law, cluster, calibration);

@@ -12,7 +12,7 @@
 namespace windtunnel {
 namespace {
 
-// The members of every node, nodes in the order of their first member.
+// The members of every node. Nodes are in the order of their first member.
 using Nodes = std::vector<std::vector<std::int32_t>>;
 
 Nodes members_by_node(std::span<const std::int32_t> gpus, const Cluster& cluster) {

@@ -12,18 +12,18 @@
 
 namespace windtunnel {
 
-// Edges with their load on links: payload / the law's efficiency. If nodes have different numbers
-// of members, the smallest number determines the number of lanes.
+// An edge loads its links with payload / efficiency. If nodes have different numbers of members,
+// the smallest number determines the number of lanes.
 std::vector<CollectiveEdge> collective_edges(const CollectiveSteps& steps, const LawTerms& law,
                                              std::span<const std::int32_t> gpus,
                                              const Cluster& cluster);
 
-// Every member sends to every other one directly, even across rails.
+// Every member sends `payload` bytes to every other one directly, even across rails.
 std::vector<CollectiveEdge> pair_edges(double payload, const LawTerms& law,
                                        std::span<const std::int32_t> gpus, const Cluster& cluster);
 
-// Every member sends bytes[from * n + to] to every other one, first inside the node to the GPU on
-// the receiver's rail (PXN).
+// Member `from` sends bytes[from * n + to] to member `to`. Bytes for another node first go to the
+// GPU of the sender's node that is on the receiver's rail (PXN).
 std::vector<CollectiveEdge> matrix_edges(std::span<const double> bytes, const LawTerms& law,
                                          std::span<const std::int32_t> gpus,
                                          const Cluster& cluster);
@@ -32,7 +32,7 @@ std::vector<CollectiveEdge> matrix_edges(std::span<const double> bytes, const La
 double busiest_link_s(std::span<const CollectiveEdge> edges, std::span<const std::int32_t> gpus,
                       const LinkTable& links);
 
-// Copies over PCIe and host memory traffic; each node's is divided evenly among its members.
+// Copies over PCIe and traffic of host memory. The members of a node share its traffic evenly.
 std::vector<CollectiveDemand> collective_demands(const CollectiveSteps& steps,
                                                  std::span<const std::int32_t> gpus,
                                                  const Cluster& cluster,

@@ -7,7 +7,7 @@
 namespace windtunnel {
 namespace {
 
-// Returns the noise inside a node over NVLink, from specification.
+// Returns the noise that a law from specification has inside a node over NVLink.
 const Parameter& node_noise(bool small) {
   constexpr const char* kSource =
       "covers nine tenths of the measured points inside a node over NVLink, predicted from "
@@ -55,7 +55,7 @@ Calibration with_network_at_end(const Calibration& calibration, bool faster) {
 
 double reported_s(int process_gpus, double seconds) {
   if (process_gpus == 1) return seconds;
-  constexpr double kLaunchS = 4.3e-6;  // SuperBench's node: 34 to 35 us of eight GPUs, any kind
+  constexpr double kLaunchS = 4.3e-6;  // per GPU; SuperBench's node: 34 to 35 us for eight
   constexpr double kCorner = 3;
   const double launch_s = process_gpus * kLaunchS;
   return std::pow(std::pow(seconds, kCorner) + std::pow(launch_s, kCorner), 1 / kCorner);

@@ -20,7 +20,7 @@ double used(Origin& origin, const Parameter& parameter) {
   return parameter.value;
 }
 
-// Limits the NICs' share by measurements of the fabric: FabricSpec::measured.
+// Lowers net_efficiency to what measurements of the fabric allow: FabricSpec::measured.
 void bound_by_measured(CollectiveKind kind, const GroupShape& shape, const Cluster& cluster,
                        LawTerms& terms) {
   const MeasuredBus& measured = cluster.fabric.measured;
@@ -56,8 +56,8 @@ const Parameter& overlap_of(CollectiveAlgorithm algorithm, const InterconnectLaw
   return is_tree(algorithm) ? law.tree_overlap : law.ring_overlap;
 }
 
-// Bytes that a step sends at once over one connection; half of LL's lines are flags, so it sends
-// twice as many.
+// Bytes that a step sends at once over one connection. Half of each line of LL is flags, so LL
+// sends twice as many.
 double message_bytes(CollectiveChoice choice, const GroupShape& shape, double bytes) {
   const double payload = is_tree(choice.algorithm) ? bytes : bytes / shape.members;
   return choice.protocol == Protocol::ll ? 2 * payload : payload;
@@ -155,17 +155,17 @@ void add_net_terms(CollectiveChoice choice, const GroupShape& shape, double byte
   if (choice.algorithm == tree) terms.net_efficiency *= of(law.net_tree);
   const double part = bytes / shape.members;
   if (choice.algorithm == ring && p == 2 && part < 2 * law.small_bytes.value) {
-    // A rank's part is cut into messages of different sizes, some of which are small even if the
-    // part is up to twice the limit.
+    // A rank's part is cut into messages of different sizes, some of which are small as long as the
+    // part is below twice the limit.
     const double above = std::max(0.0, std::log2(part / law.small_bytes.value));
     terms.net_efficiency *= std::pow(of(law.small_share), 1 - above);
   }
 }
 
-// Adds the wait of a tree's step: a chunk must arrive before it is forwarded. NCCL cuts a tree's
-// lines into chunks of 32 KiB per channel, a sixteenth of Simple's, in LL128 of up to four times
-// that. It halves LL128's chunks until there are enough of them (NCCL 2.28 src/enqueue.cc), so a
-// chunk has between 1/2 and all of the size that gives exactly enough.
+// Adds the wait of a tree's step: a chunk must arrive before it is forwarded. Per channel, NCCL's
+// chunks are 32 KiB in LL, a sixteenth of those in Simple, and in LL128 up to four times that. NCCL
+// halves LL128's chunks until there are enough of them (NCCL 2.28 src/enqueue.cc), so a chunk has
+// between 1/2 and all of the size that gives exactly enough.
 void add_line_chunks(CollectiveChoice choice, const GroupShape& shape, double bytes, double chunk,
                      double nics_Bps, const NodeSpec& node, LawTerms& terms) {
   const double doublings = std::ceil(std::log2(shape.nodes));
@@ -195,7 +195,7 @@ void add_waits(CollectiveChoice choice, const GroupShape& shape, double bytes,
   const NodeSpec& node = cluster.node_of_pool(shape.pool);
   const double share = std::min(1.0, static_cast<double>(shape.members_per_node) / node.gpus);
   const double nics_Bps = node.nics * node.nic_Bps.value * share;
-  // A group on a share of each node's GPUs has the same share of the channels; each has one chunk.
+  // A group on a share of each node's GPUs has the same share of the channels, with a chunk each.
   const double chunk = share * used(terms.net_origin, law.tree_chunk_bytes);
   if (choice.protocol != Protocol::simple) {
     add_line_chunks(choice, shape, bytes, chunk, nics_Bps, node, terms);
@@ -228,8 +228,8 @@ LawTerms nccl_terms(CollectiveKind kind, CollectiveChoice choice, const GroupSha
   return terms;
 }
 
-// The name in kernel_kinds() of the algorithm, or of the library's automatic choice, which stands
-// for the kind's default; empty: there is none.
+// The name in kernel_kinds() under which this algorithm is measured; empty: there is none.
+// library_name() names the library's automatic choice, which stands for the kind's default.
 std::string_view measured_name(CollectiveKind kind, CollectiveAlgorithm algorithm) {
   if (kind == CollectiveKind::all_to_all && algorithm == pairwise) return "all-to-all-pairwise";
   if (kind == CollectiveKind::all_reduce && algorithm == tree) return "all-reduce-tree";
@@ -247,7 +247,7 @@ std::string_view library_name(CollectiveKind kind, CollectiveAlgorithm algorithm
   return std::ranges::find(kKinds, kind) != kKinds.end() ? to_string(kind) : std::string_view();
 }
 
-// A transfer of bytes always takes some time, however short.
+// Divides the curve's time into latency and transfer. Bytes, however few, take some time.
 MessageTerms split(const TimeCurve& curve, double bytes) {
   constexpr double kLeastShare = 1e-6;
   const double seconds = curve.at(bytes);

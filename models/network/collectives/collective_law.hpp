@@ -2,10 +2,10 @@
 // protocol. This is the fitted part of the closed form (collective.hpp); byte and step counts are
 // exact.
 //
-// The source is a measured curve if the calibration has one for such a group
-// (models/calibration/kernel_law.hpp), otherwise an interconnect law
-// (models/calibration/interconnect_law.hpp), otherwise five constants: docs/physics/collectives.md,
-// "What a step and a byte cost".
+// These numbers come from a measured curve if the calibration has one for such a group
+// (models/calibration/kernel_law.hpp), otherwise from an interconnect law
+// (models/calibration/interconnect_law.hpp), otherwise from five constants:
+// docs/physics/collectives.md, "What a step and a byte cost".
 #pragma once
 
 #include <optional>
@@ -21,17 +21,17 @@ namespace windtunnel {
 
 struct LawTerms {
   double launch_s = 0;
-  double node_step_s = 0;      // inside a node
-  double net_step_s = 0;       // across nodes, without switches
+  double node_step_s = 0;      // latency of a step inside a node
+  double net_step_s = 0;       // latency of a step across nodes, without switches
   double node_efficiency = 1;  // payload / (bandwidth of the NVLink port * time)
   double net_efficiency = 1;   // payload / (bandwidth of the NIC * time)
-  // Efficiency of links other than NICs. FabricSpec::measured limits only NICs, because the links
-  // that cause the limit carry no more than the payload.
+  // Efficiency of links other than NICs. FabricSpec::measured lowers net_efficiency alone: whatever
+  // limits the NICs, other links carry no more bytes because of it.
   double wire_efficiency = 1;
   double overlap = 1;   // exponent p of models/calibration/interconnect_law.hpp
-  double slowdown = 1;  // by slow nodes of a shared machine, median
-  // Total measured time, including launch_s before data flows; node_efficiency follows from the
-  // rest. 0: not measured.
+  double slowdown = 1;  // median effect of slow nodes on a shared machine
+  // Measured time of the whole collective; 0 if it was not measured. node_efficiency follows from
+  // what is left of it after launch_s and the steps' latency.
   double measured_s = 0;
   // These are the weakest origins of all terms, of terms inside nodes and of terms across nodes.
   Origin origin = Origin::measured;
@@ -42,8 +42,8 @@ struct LawTerms {
 // Returns the settings that NCCL's tuner has on a machine with this law.
 TunerSettings tuner_settings(const InterconnectLaw& law);
 
-// Everything that does not depend on the size; reuse it for many sizes. The cluster and the
-// calibration must outlive it.
+// Holds everything about a collective that does not depend on its size, for many calls. The cluster
+// and the calibration must outlive it.
 class CollectiveLaw {
  public:
   CollectiveLaw(CollectiveKind kind, CollectiveChoice wanted, const GroupShape& shape,
@@ -54,12 +54,11 @@ class CollectiveLaw {
   const Cluster& cluster() const { return *cluster_; }
   const Calibration& calibration() const { return *calibration_; }
 
-  // The algorithm and protocol that run: with NCCL's law the tuner's choice, unless `wanted` fixes
-  // it; otherwise the wanted one. `bytes` as in collective_cost().
+  // The algorithm and protocol that run: with NCCL's law the tuner's choice, as far as the
+  // constructor's `wanted` leaves it open; otherwise `wanted`. `bytes` as in collective_cost().
   CollectiveChoice choice(double bytes) const;
-  // `running`: the algorithm and protocol that run.
   LawTerms terms(CollectiveChoice running, double bytes) const;
-  // Whether this algorithm was measured for such a group.
+  // Whether this algorithm was measured for groups like this one.
   bool is_measured(CollectiveAlgorithm algorithm) const;
 
  private:
@@ -77,7 +76,7 @@ class CollectiveLaw {
 // Bandwidth efficiency between the GPUs of a node: of NVLink's ports, or of PCIe if there are none.
 const Parameter& inner_efficiency(const Calibration& calibration, const NodeSpec& node);
 
-// A message between two GPUs of a node, if the calibration has a curve "send".
+// Times of a message between two GPUs of a node; empty if the calibration has no curve "send".
 struct MessageTerms {
   double latency_s = 0;
   double transfer_s = 0;

@@ -5,8 +5,8 @@
 
 namespace windtunnel {
 
-// The kinds are those of nccl-tests. send_recv: every member sends S bytes to the next in a ring,
-// as in sendrecv_perf. gather, reduce: to member 0.
+// The kinds are those of nccl-tests. In send_recv every member sends S bytes to the next in a ring,
+// as in sendrecv_perf. In gather and reduce member 0 gets the result.
 enum class CollectiveKind : std::uint8_t {
   all_reduce,
   reduce_scatter,

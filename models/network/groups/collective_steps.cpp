@@ -21,8 +21,8 @@ bool is_power_of_two(int n) {
   return std::has_single_bit(static_cast<unsigned>(n));
 }
 
-// Extra steps if n is no power of two: in one, a node of each pair sends its data to the other; in
-// one, it gets the result.
+// Extra steps if n is no power of two: before the others, one node of each pair sends its data to
+// its partner; after them it gets the result.
 int folds(int n) {
   return is_power_of_two(n) ? 0 : 2;
 }
@@ -31,15 +31,15 @@ int folds(int n) {
 struct Call {
   CollectiveKind kind;
   const GroupShape& shape;
-  double bytes;  // S
+  double bytes;  // the size S of collective_cost()
   int g = shape.members_per_node;
   int nodes = shape.nodes;
   double n = shape.members;
-  // How often a rank's data crosses its group: once in reduce-scatter or all-gather, twice in both.
+  // How often a rank's data crosses its group: in reduce-scatter once, in all-reduce twice.
   int passes = kind == CollectiveKind::all_reduce ? 2 : 1;
   double per_lane = bytes / g;
-  double of_node = static_cast<double>(g - 1) / g;  // share that leaves a member for its node
-  double of_fabric = static_cast<double>(nodes - 1) / nodes;  // share that leaves a node
+  double of_node = static_cast<double>(g - 1) / g;  // share that a member sends in its node
+  double of_fabric = static_cast<double>(nodes - 1) / nodes;  // share that a node sends to others
 };
 
 using MakeSteps = CollectiveSteps (*)(const Call&);
@@ -82,8 +82,8 @@ CollectiveSteps halving_doubling(const Call& c) {
 }
 
 // The switch reads every member's copy of all shards and returns their sums; a member's shard, once
-// stored, is multicast to all. A port therefore carries S in one direction and S/g in the other, in
-// all-reduce both.
+// stored, is multicast to all. A port therefore carries S in one direction and S/g in the other,
+// and in all-reduce their sum in each direction.
 double through_nvswitch(const Call& c) {
   return c.kind == CollectiveKind::all_reduce ? c.bytes + c.per_lane : c.bytes;
 }
@@ -114,8 +114,8 @@ CollectiveSteps pat(const Call& c) {
 }
 
 // Traffic of the host's memory: the g copies are written, and read again to be summed into one; an
-// inner node of a tree sends and receives (2 S each) and adds (S); the result is read once per
-// socket of two: 24 S for 8 GPUs.
+// inner node of a tree sends and receives (2 S each) and adds (S); each of two sockets reads the
+// result once: 24 S for 8 GPUs.
 CollectiveSteps hfreduce(const Call& c) {
   CollectiveSteps steps =
       with(Pattern::none, 0, 2, Pattern::double_tree, c.per_lane, 2 * ceil_log2(c.nodes));
@@ -184,7 +184,7 @@ enum Need : unsigned {
   several_a_node = 4,
   one_a_node = 8,
   even_node = 16,      // a power of two of members on a node, unless there is just one node
-  powers_of_two = 32,  // of members on a node and of nodes
+  powers_of_two = 32,  // numbers of members on a node and of nodes
   nvlink_switch = 64,
   infiniband = 128,
   box = 256,

@@ -1,9 +1,9 @@
 // What each algorithm of each collective does: who sends to whom inside a node and between nodes,
 // how many bytes, and how many sequential steps. The closed form (collective.cpp) derives a time
-// from it, collective_edges.hpp the transfers.
+// from these steps, and collective_edges.hpp derives the transfers.
 //
-// Thakur et al. 2005 (doubling, halving; if the group is no power of two, as in MPICH: the first
-// nodes pair up and one of each pair sits out); Sanders et al. 2009 (double trees); NCCL's PXN
+// Sources: Thakur et al. 2005 (doubling, halving); MPICH (if the group is no power of two, the
+// first nodes pair up and one of each pair sits out); Sanders et al. 2009 (double trees); NCCL: PXN
 // (data moves to the receiver's rail inside the node), NVLS, CollNet and PAT.
 #pragma once
 
@@ -35,13 +35,13 @@ struct CollectiveSteps {
 CollectiveSteps steps_of(CollectiveKind kind, CollectiveAlgorithm algorithm,
                          const GroupShape& shape, double bytes);
 
-// CollectiveSteps::node for the node at this position in the group. The data of a chain enters (or
-// leaves) every node but the first over all lanes and goes round from there; in the first node it
-// starts (or ends) at one member.
+// The pattern inside the node at position `node` of the group, if CollectiveSteps::node is
+// `pattern`. The data of a chain enters (or leaves) every node but the first over all lanes and
+// goes round from there; in the first node it starts (or ends) at one member.
 Pattern inside_node(Pattern pattern, int node);
 
-// Why the algorithm does not apply to the group or its nodes: "needs as many members on every node;
-// ..."; nullptr: it applies.
+// Returns why the algorithm does not apply to the group or its nodes, "needs as many members on
+// every node; ...", or nullptr if it applies.
 const char* why_not(CollectiveKind kind, CollectiveAlgorithm algorithm, const GroupShape& shape,
                     const Cluster& cluster);
 
@@ -49,7 +49,7 @@ const char* why_not(CollectiveKind kind, CollectiveAlgorithm algorithm, const Gr
 std::vector<CollectiveAlgorithm> algorithms_of(CollectiveKind kind);
 CollectiveAlgorithm usual_algorithm(CollectiveKind kind);
 
-// Throws Error unless the algorithm applies; it says what is missing and which algorithms apply.
+// Throws Error unless the algorithm applies. The text says what is missing and what applies.
 void require_algorithm(CollectiveKind kind, CollectiveAlgorithm algorithm, const GroupShape& shape,
                        const Cluster& cluster);
 

@@ -98,8 +98,8 @@ int most_distances(const Lanes& lanes) {
   return std::max(1, kMostPairs / static_cast<int>(lanes.gpus.size()));
 }
 
-// All lanes, or all lanes of a rail, use the tree in the same way, so one stands for `weight`
-// lanes.
+// All lanes, or all lanes of a rail, use the tree in the same way, so this routes one lane, and
+// scaled() multiplies its load.
 class TreeLoad {
  public:
   TreeLoad(const Lanes& lanes, const LinkTable& links)
@@ -123,7 +123,7 @@ class TreeLoad {
         });
   }
 
-  // The c nodes below a bundle reach all other nodes over it.
+  // All nodes below a bundle reach all other nodes over it.
   double pairs_seconds() {
     std::vector<int> below(tree_.count(), 0);
     for (const int link : up_) ++below[link];
@@ -227,8 +227,8 @@ FabricLoad load_of(Load load) {
   return result;
 }
 
-// A ring over all lanes: traffic up from a pod's rails (or down to them) is spread over all of
-// them.
+// Time of a ring over all lanes if the traffic up from a pod, or down to it, is spread over all its
+// rails.
 double evenly_spread_ring(const Lanes& lanes, const LinkTable& links) {
   const Cluster& cluster = links.cluster();
   const int n = lanes.nodes();
@@ -326,8 +326,8 @@ LongestWay longest_way(const Lanes& lanes, const LinkTable& links) {
   };
   const int n = lanes.nodes();
   if (n == 1) return longest;
-  // In a tree the longest path from one node is the longest overall, and paths to one bundle are
-  // alike.
+  // In a tree the longest path from one node is the longest overall, and paths to all nodes below
+  // one bundle are equally long.
   if (is_tree(links.cluster().fabric.topology)) {
     const auto& tree = static_cast<const TreeLinks&>(links.fabric());
     for (int lane = 0; lane < lanes.lanes; ++lane) {
@@ -354,7 +354,7 @@ std::vector<int> sampled_distances(int n, int most) {
   std::vector<int> distances;
   const int count = std::min(n - 1, most);
   for (int i = 0; i < count; ++i) {
-    // Moves positions a little, by the golden section, because evenly spaced ones would stay in
+    // The golden section moves the positions a little, because evenly spaced ones would stay in
     // step with a torus.
     const double shift = 0.6180339887498949 * i;
     const double at = i + shift - static_cast<int>(shift);

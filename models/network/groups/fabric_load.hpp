@@ -1,5 +1,5 @@
-// The load of a group's patterns (pattern.hpp) on the links between NICs, for the closed form of
-// collectives: FabricLoad (group_shape.hpp).
+// Computes FabricLoad (group_shape.hpp), the load of a group's patterns (pattern.hpp) on the links
+// between NICs, for the closed form of collectives.
 //
 // Trees under ideal spraying are computed by arithmetic, O(N log N) for N nodes. In all other cases
 // every edge is routed on the paths of PathChooser, so that the load, collisions included, equals
@@ -48,7 +48,7 @@ struct LongestWay {
 };
 LongestWay longest_way(const Lanes& lanes, const LinkTable& links);
 
-// Returns distances d of permutations i -> i + d: all from 1 to n-1, or about `most` of them.
+// Returns distances d of permutations i -> i + d: all from 1 to n-1, or about `most` of these.
 std::vector<int> sampled_distances(int n, int most);
 
 }  // namespace windtunnel

@@ -18,8 +18,8 @@ int ceil_divide(int a, int b) {
   return (a + b - 1) / b;
 }
 
-// The members node by node: nodes in the order of their first members, the members of a node in the
-// given order.
+// The members node by node. Nodes are in the order of their first members, the members of a node in
+// the given order.
 class MembersByNode {
  public:
   MembersByNode(std::span<const std::int32_t> gpus, const Cluster& cluster)
@@ -110,7 +110,7 @@ NodePorts node_ports(std::span<const std::int32_t> members, int place, const Clu
 
 double worst_nic_factor(std::span<const std::int32_t> gpus, int pool, const Cluster& cluster) {
   const NodeSpec& node = cluster.node_of_pool(pool);
-  double worst = std::numeric_limits<double>::infinity();  // a site's NICs may be faster
+  double worst = std::numeric_limits<double>::infinity();  // not 1: a site's NICs may be faster
   bool apart = false;
   for (const std::int32_t gpu : gpus) {
     worst = std::min(worst, nic_share(cluster, gpu, node));

@@ -9,9 +9,9 @@
 namespace windtunnel {
 namespace {
 
-// Groups begin at each position in a node in turn. A group is compared with that many others, or a
-// few, but no more: if all are placed differently, the search must not take longer than a
-// measurement.
+// Groups begin at each position in a node in turn, so a group is compared with that many earlier
+// ones, or a few. With more, groups that are all placed differently would be compared for longer
+// than measuring them takes.
 std::size_t remembered(const Cluster& cluster) {
   constexpr int kFew = 16;
   return static_cast<std::size_t>(std::max(kFew, cluster.node.gpus));
@@ -25,7 +25,7 @@ GroupShape GroupShapes::of(std::span<const std::int32_t> gpus) {
   CHECK(!gpus.empty(), "a collective needs members");
   for (const Measured& known : measured_) {
     if (!alike(known.gpus, gpus)) continue;
-    GroupShape shape = known.shape;  // only its NICs may differ
+    GroupShape shape = known.shape;  // groups placed alike may differ in their NICs
     set_nic_factors(gpus, links_.cluster(), shape);
     return shape;
   }

@@ -11,7 +11,6 @@
 
 namespace windtunnel {
 
-// Computes group_shape() of each group.
 class GroupShapes {
  public:
   explicit GroupShapes(const Cluster& cluster);  // keeps a reference

@@ -1,6 +1,6 @@
-// How the tp, cp and ep groups of a layout are placed on the machine: the worst group of each kind,
-// because a stage waits for the slowest. Cheap for tens of thousands of ranks: shapes repeat when
-// groups of consecutive ranks have the same position in a pod.
+// Finds how the tp, cp and ep groups of a layout are placed on the machine: the worst group of each
+// kind, because a stage waits for the slowest. This is cheap for tens of thousands of ranks: shapes
+// repeat when groups of consecutive ranks have the same position in a pod.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@
 
 namespace windtunnel {
 
-// Shapes with all groups of a kind running concurrently. They have one member if the layout does
-// not divide.
+// Shapes of groups while all groups of their kind run concurrently. A shape has one member if the
+// layout does not divide along that axis.
 GroupShape tensor_group_shape(const Layout& layout, const Cluster& cluster);
-// Every tp consecutive ranks of `ranks` form a mesh, ordered by Layout::mesh_block; returns the
-// rows, or the columns, of all meshes.
+// Every tp consecutive ranks of `ranks` form a mesh, ordered by Layout::mesh_block. Returns the
+// members of each row, or of each column, of all meshes.
 std::vector<std::vector<std::int32_t>> mesh_groups(const Layout& layout, bool rows, int ranks);
 struct MeshShapes {
   GroupShape row;
@@ -30,8 +30,8 @@ GroupShape expert_group_shape(const Layout& layout, const Cluster& cluster);
 // (DSP): neighbouring cp ranks.
 GroupShape context_exchange_shape(const Layout& layout, const Cluster& cluster);
 
-// The shape for CollectiveAlgorithm::ring: neighbours send to each other, so one of a node's
-// members sends everything to the next node.
+// The shape of a ring of cp ranks (CollectiveAlgorithm::ring). Neighbours send to each other, so
+// one of a node's members sends everything to the next node.
 GroupShape context_ring_shape(const Layout& layout, const Cluster& cluster);
 
 }  // namespace windtunnel

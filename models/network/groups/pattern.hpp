@@ -1,6 +1,6 @@
 // The edges of a communication pattern among n places (members of a node, or nodes of a group):
 // which place sends to which, and the share of bytes at the busiest place. Both forms of a
-// collective (collective_steps.hpp) and the load on a fabric use these definitions.
+// collective (collective.hpp) and the load on a fabric use these definitions.
 //
 // Double trees: Sanders et al. 2009. Doubling and halving: Thakur et al. 2005; if n is no power of
 // two, one place of each of the first pairs sends everything to the other, sits out, and receives
@@ -21,17 +21,17 @@ enum class Pattern : std::uint8_t {
   chain,        // from the first to the last
   back_chain,   // from the last to the first
   double_tree,  // half of the bytes on every edge of either tree, both ways
-  pairs,        // each to each
+  pairs,        // from each place to every other one
   to_first,
-  doubling,  // each with the place at distance 1, 2, 4, ..., all bytes every time
-  halving,   // as doubling, but with half of the bytes, a quarter, ...
-  shifts,    // to the place 1, 2, 4, ... further; fewer of n blocks go further
+  doubling,  // each swaps all its bytes with the place at distance 1, then 2, 4, ...
+  halving,   // as doubling, but with half of the bytes, then a quarter, ...
+  shifts,    // each sends to the place 1, 2, 4, ... after it; fewer blocks go farther
   torus,     // rings both ways along each dimension of a box: edges are given by torus_box.hpp
 };
 
-// Double binary tree (Sanders et al. 2009): two trees over the same nodes, each carrying half of
-// the data, built so that (nearly) every inner node of one is a leaf of the other.
-// Parent in the first, in-order tree over 0..n-1 with root 0 (odd indices are its leaves).
+// Parent in the first of two trees over the same nodes, an in-order tree over 0..n-1 with root 0
+// (odd indices are its leaves). Each tree carries half of the data, and (nearly) every inner node
+// of one is a leaf of the other (double binary tree: Sanders et al. 2009).
 inline std::size_t tree_parent(std::size_t node, std::size_t n) {
   const std::size_t bit = node & (~node + 1);
   const std::size_t above = (node ^ bit) | (bit << 1);
@@ -121,8 +121,8 @@ inline double port_share(Pattern pattern, int n) {
     case Pattern::torus:
       return 1;
     case Pattern::double_tree:
-      // An inner node of one tree is a leaf of the other: three edges and one, in both directions;
-      // with two and three nodes the busiest node has two and three edges.
+      // An inner node of one tree is a leaf of the other, so it has three edges and one, in both
+      // directions; with two or three nodes the busiest node has two or three edges.
       return std::min(n, 4) / 2.0;
     case Pattern::pairs:
     case Pattern::to_first:

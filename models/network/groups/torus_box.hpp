@@ -3,8 +3,8 @@
 // directions: the data is split into a part per dimension, and each part passes the dimensions in a
 // different order, so that every cable is used in proportion to its bandwidth (Jain and Sabharwal
 // 2010, "Optimal bucket algorithms for large MPI collectives on torus interconnects"; Austin et al.
-// 2025, "How to Scale Your Model", section 3). If the box covers a dimension completely, it is a
-// ring and each node has two cables; otherwise it is a line, whose end nodes have one.
+// 2025, "How to Scale Your Model", section 3). A dimension that the box covers completely is a ring
+// with two cables per node. Any other is a line, and its end nodes have one cable.
 #pragma once
 
 #include <optional>
@@ -20,11 +20,12 @@ class TorusBox {
   // The box that these distinct nodes of the machine fill; none if they fill no box.
   static std::optional<TorusBox> of(std::span<const int> places, const Cluster& cluster);
 
-  // Sequential ring steps in which each node passes on what it has, one dimension after the other.
+  // Number of sequential ring steps, one dimension after the other; in each a node sends on its
+  // data.
   int steps() const;
   int hops() const;  // largest number of cables in a step
 
-  // add(from, to, share): indices into the places, and the part of the bytes of one node.
+  // Calls add(from, to, share): indices into the places, and the share of a node's bytes.
   template <class Add>
   void for_each_edge(const Add& add) const {
     int stride = 1;

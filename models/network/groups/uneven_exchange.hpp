@@ -15,19 +15,20 @@
 namespace windtunnel {
 
 struct UnevenExchange {
-  // [member of the group] received bytes over the mean; empty: all receive the same.
+  // [member of the group] bytes that it receives / the mean; empty: all receive the same.
   std::vector<double> received = {};
-  // Share of a member's data that stays in its node; none: as by chance.
+  // Share of a member's data that stays in its node; none: as with random destinations.
   std::optional<double> locality = {};
   bool operator==(const UnevenExchange&) const = default;
 
   double most() const;  // maximum of `received`
 };
 
-// Even all-to-alls that take as long as the uneven one, in closed form: traffic inside nodes on the
-// ports of the fullest member, and traffic between nodes on the fullest NIC, whose load other
-// members may share. With a given locality both phases run concurrently. Otherwise members forward
-// the traffic between nodes over their ports (PXN), so the ports carry everything.
+// Even all-to-alls that in closed form take as long as the uneven one. `inside` has the traffic on
+// the ports of the member that receives most, `across` the traffic between nodes on the fullest
+// NIC, which several members may share. If the locality is given, both phases run concurrently.
+// Otherwise members forward the traffic between nodes over their ports (PXN), so the ports carry
+// everything.
 struct ExchangePhase {
   GroupShape shape;
   double bytes = 0;  // 0: there is no such phase
@@ -40,8 +41,8 @@ struct ExchangePhases {
 ExchangePhases exchange_phases(const UnevenExchange& exchange, const GroupShape& shape,
                                double bytes);
 
-// Bytes [from * n + to] for n members on these GPUs; `bytes`: sent by each, including its own part.
-// `returns`: the way back.
+// Returns the bytes [from * n + to] among n members on these GPUs. Each sends `bytes`, including
+// its own part. `returns`: the exchange is the way back.
 std::vector<double> exchange_bytes(const UnevenExchange& exchange, bool returns, double bytes,
                                    std::span<const std::int32_t> gpus, const Cluster& cluster);
 

@@ -21,7 +21,7 @@ constexpr std::array kBlackwellSpeedsInside = {90., 80., 70., 60., 50., 45.,
 constexpr std::array kBlackwellSpeedsBetween = {96.,  80., 48., 45.1, 42., 40., 30., 24., 22., 20.,
                                                 17.5, 15., 12., 6.,   3.,  2.4, 1.2, .24, .12};
 
-constexpr int kMaxChannels = 32;  // of a search; used twice, once per direction
+constexpr int kMaxChannels = 32;  // of one search; NCCL uses each twice, once per direction
 constexpr int kMaxNvlsHeads = 32;
 
 constexpr std::array<Silicon, 6> kSilicon = {{

@@ -1,10 +1,10 @@
 // The channels that NCCL uses on a node: their number and speed. NCCL searches the node's links for
-// them; here they follow from the node's numbers. Every channel takes the same speed of NCCL's list
-// from every NVLink port and from its NIC, the NVLink ports of a GPU act as one, and NICs are
-// spread evenly over members. This reproduces the search on DGX nodes (H100: 12 channels of 30 GB/s
-// in a node, 8 of 48 between nodes: github.com/NVIDIA/nccl, issue 1197). NVSwitches are assumed in
-// nodes of more than four GPUs and in all of Blackwell's; in other nodes GPUs are connected
-// directly.
+// them; here they follow from the node's numbers under three assumptions: a channel takes the same
+// speed, one of NCCL's list, from every NVLink port and from its NIC; the NVLink ports of a GPU act
+// as one; NICs are spread evenly over members. This reproduces the search on DGX nodes (H100: 12
+// channels of 30 GB/s in a node, 8 of 48 between nodes: github.com/NVIDIA/nccl, issue 1197).
+// NVSwitches are assumed in nodes of more than four GPUs and in all of Blackwell's; in other nodes
+// GPUs are connected directly.
 //
 // Source: NCCL 2.28.9, src/graph/search.cc (speeds tried) and src/graph/topo.h (GB/s per link).
 #pragma once
@@ -45,16 +45,16 @@ struct Channels {
   double between = 0;
 };
 
-// Maximises bandwidth, then speed per channel; a few fast channels are split in two.
+// Maximises total bandwidth, then speed per channel; a few fast channels are split in two each.
 Channels ring_channels(const NodeLinks& links, NcclGeneration generation, bool between);
 
-// A tree has as many channels as the ring. Inside the node each is as fast as NVLink and twice the
-// NIC's speed allow, because a chain has one hop less than a ring.
+// A tree has as many channels as the ring. Inside the node a channel may be faster, up to NVLink's
+// bandwidth and twice the NIC's speed, because a chain has one hop less than a ring.
 Channels tree_channels(const NodeLinks& links, NcclGeneration generation, bool between,
                        const Channels& ring);
 
-// One channel per head, the GPU that reduces a part: it receives that part from all GPUs, and twice
-// through its own port.
+// Each channel has a head, the GPU that reduces one part of the data: it receives that part from
+// all GPUs, and its own port carries the part twice.
 Channels nvls_channels(const NodeLinks& links, NcclGeneration generation, bool between);
 
 }  // namespace windtunnel

@@ -15,13 +15,13 @@ using enum CollectiveAlgorithm;
 
 constexpr double kP2pLlBytes = 16384;  // per peer
 
-using ByNodes = std::array<double, 3>;        // one, two, more
+using ByNodes = std::array<double, 3>;        // one node, two, more
 using ByGeneration = std::array<ByNodes, 4>;  // GB/s
 
 // Differences of older NCCL 2 releases: latencies in microseconds of trees in Simple and of NVLS,
 // and the share of a ring's bandwidth that LL gets.
 struct Release {
-  int since;  // 2.x
+  int since;  // x of NCCL 2.x
   double tree_base;
   double tree_nvlink;
   double tree_pci;
@@ -43,8 +43,8 @@ const Release& release_of(int minor) {
                                [&](const Release& r) { return r.since <= std::max(minor, 0); });
 }
 
-// These limit the bandwidth of a set of channels. Between nodes the host's CPU decides the row: the
-// second for AMD, else the first.
+// These limit the bandwidth of a set of channels. Between nodes the host's CPU decides the row:
+// AMD's takes the second, others the first.
 constexpr ByGeneration kLlMax = {{{39, 39, 20.4}, {87.7, 22.5, 19}, {141, 45, 35}, {282, 90, 70}}};
 // These limit the bandwidth of one channel.
 constexpr ByGeneration kRingLl128Max = {
@@ -87,10 +87,10 @@ struct Tuner {
   Channels tree_found;
   Channels nvls_found;
   std::size_t scale = 0;  // column of ByNodes
-  double per_node = 1;    // members
+  double per_node = 1;    // members of a node, on average
   double steps = 1;       // of a ring
   HostCpu cpu = HostCpu::intel;
-  bool plain_trees = false;  // a tree's parent and children on one GPU
+  bool plain_trees = false;  // whether a tree's parent and children are on one GPU
   double ll_max = 0;
 
   bool reduces_all() const { return kind == CollectiveKind::all_reduce; }
@@ -175,7 +175,7 @@ double Tuner::tree_bandwidth(Protocol protocol) const {
   return plain_trees ? .85 * value : value;
 }
 
-// Bus bandwidth: what a link of the busiest kind carries.
+// Bus bandwidth, which is what a link of the busiest kind carries.
 double Tuner::bus_bandwidth(CollectiveAlgorithm algorithm, Protocol protocol) const {
   switch (algorithm) {
     case nvls:

@@ -3,7 +3,7 @@
 // channels: models/network/nccl/nccl_channels.hpp.
 //
 // Source: NCCL 2.28.9 (github.com/NVIDIA/nccl), src/graph/tuning.cc: latencies, caps, corrections.
-// Older releases' differences are from their sources, except Blackwell's caps.
+// Differences of older releases are from their own sources, except caps for Blackwell.
 #pragma once
 
 #include <array>
@@ -27,10 +27,10 @@ struct TunerSettings {
   // bridge (NCCL's PHB paths)
   bool ll128_between = true;
   bool pat = true;               // parallel aggregated trees
-  int minor_version = 28;        // of NCCL 2: 2.19, 2.23 (also PAT) and 2.28 changed the model
+  int minor_version = 28;        // of NCCL 2; 2.19, 2.23 (with PAT) and 2.28 changed the model
   HostCpu cpu = HostCpu::intel;  // of the nodes, except superchips
   // Share of the NICs' bandwidth that rings, and trees over at least three nodes, are assumed to
-  // get; 0: the channels' bandwidth. NCCL's search sees host links that a cluster does not specify.
+  // get, because NCCL's search sees host links that a cluster does not state; 0: all.
   double net_share = 0;
   double net_latency_s = 0;  // as reported by the network plugin; InfiniBand's reports 0
 };
@@ -64,15 +64,15 @@ struct TunerTable {
 TunerTable make_tuner_table(CollectiveKind kind, const GroupShape& shape, const Cluster& cluster,
                             const TunerSettings& settings);
 
-// Time by NCCL's model; infinite if the pair is not in the table. The correction of trees jumps at
-// powers of two, so a tree's time may fall there.
+// Time by NCCL's model; infinite if the table lacks this algorithm with this protocol. The
+// correction of trees jumps at powers of two, so a tree's time may fall as `bytes` grows.
 double nccl_nominal_s(const TunerTable& table, CollectiveAlgorithm algorithm, Protocol protocol,
                       double bytes);
 
-// The pair with the least time in the model. `wanted` restricts it (NCCL_ALGO, NCCL_PROTO); a pair
-// that does not apply falls back to ring. Kinds for which NCCL has no choice (all-to-all, gather,
-// send-receive) are sent directly, in LL up to 16 KiB per peer. Algorithms that are not NCCL's are
-// returned unchanged.
+// The algorithm and protocol with the least time in the model. `wanted` restricts them (NCCL_ALGO,
+// NCCL_PROTO); if it does not apply, ring runs. Kinds for which NCCL has no choice (all-to-all,
+// gather, send-receive) are sent directly, in LL up to 16 KiB per peer. Algorithms that are not
+// NCCL's are returned unchanged.
 CollectiveChoice nccl_choice(const TunerTable& table, CollectiveChoice wanted, double bytes);
 
 }  // namespace windtunnel

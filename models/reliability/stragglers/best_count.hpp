@@ -28,7 +28,7 @@ class BestCounts {
   Jitter jitter_;
   int workers_;
   double noise_;
-  bool steady_;                        // the last step is no information
+  bool steady_;                        // the last step says nothing about the next
   double stays_ = 0;                   // probability of bad after bad
   double turns_ = 0;                   // probability of bad after good
   std::vector<int> of_bad_;            // [bad workers] best count; 0: not computed yet

@@ -153,8 +153,8 @@ void exchange(std::span<double> clocks, const DriftLevel& level, double slack, R
   wait_until(last - slack, clocks, sums);
 }
 
-// How exchanges are sampled, and how many at the innermost level. `outer`: how many of these lie
-// between two at the outermost level.
+// How exchanges are sampled, and how many at the innermost level. `outer` says how many of these
+// lie between two exchanges at the outermost level.
 struct Sampling {
   Periods::By by = Periods::By::steps;
   int periods = 0;

@@ -1,6 +1,6 @@
-// Islands that train independently for many steps drift apart. At an exchange they wait for the
-// largest of the sums over those steps, while a synchronous job waits for the largest in each step.
-// An exchange may proceed without the last islands.
+// Islands that train independently for many steps drift apart. An exchange waits for the island
+// whose steps took longest in sum, while a synchronous job waits for the slowest in each step. An
+// exchange may proceed without the last islands.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ enum class RedundancyScheme {
   none,
   gradient_coding,  // GC(n, s): Tandon et al. 2017, arXiv 1612.03301
   // Sequential gradient coding: Krishnan, Ebrahimi, Khisti 2023, arXiv 2211.13802. A straggler's
-  // unfinished work is repeated some rounds later; in m_sgc part of it, and another part is coded.
+  // unfinished work is repeated some rounds later; m_sgc repeats a part of it and codes the rest.
   sr_sgc,
   m_sgc,
   replicated,    // r workers compute the same part
@@ -39,7 +39,7 @@ inline constexpr Choice<RedundancyScheme> kChoices<RedundancyScheme>[] = {
 // Workers for which a step waits; this decides which numbers of Redundancy a scheme reads.
 enum class WaitForm {
   all,
-  all_but,     // `stragglers`
+  all_but,     // all except `stragglers` of them
   one_copy,    // of each part of the batch
   window,      // workers that have not straggled in it: `burst`, `window`, `distinct`
   best_count,  // as many as `noise` makes best
@@ -77,7 +77,7 @@ struct Redundancy {
   int distinct = 1;
   // A worker is a straggler if it takes longer than (1 + tolerance) times the fastest (mu).
   double tolerance = 0;
-  // dynamic: progress of a step with the gradients of k workers is k / (1 + k / noise); 0: k.
+  // dynamic_backup: k workers' gradients make progress k / (1 + k / noise); noise 0: k.
   double noise = 0;
 };
 

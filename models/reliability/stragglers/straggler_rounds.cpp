@@ -41,7 +41,7 @@ double RoundEnds::waited(double end, double tolerated) {
   return end;
 }
 
-// For every part of the batch, the first worker of those that compute it.
+// Each part of the batch comes from the first of the workers that compute it; the last part counts.
 double RoundEnds::of_copies(std::span<double> times) const {
   double last = 0;
   for (std::size_t first = 0; first < times.size(); first += own_.copies) {

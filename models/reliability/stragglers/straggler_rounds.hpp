@@ -41,7 +41,7 @@ struct StragglerRounds {
   // the rounds, each far longer than a burst, so that they are nearly independent.
   std::vector<double> lengths;
   double length = 0;   // mean of all rounds
-  double slowest = 0;  // if all waited for the slowest
+  double slowest = 0;  // mean of all rounds if each waited for the slowest
   // share of rounds that lasted beyond the tolerance because workers were missing
   double waited_share = 0;
   double missing = 0;         // workers that a round did not wait for

@@ -16,7 +16,7 @@ class StragglerWindow {
   StragglerWindow(int workers, const Redundancy& redundancy);
 
   // The end of a round that would end at `deadline`, given the workers' times. Workers that take
-  // longer than it count as stragglers of the round.
+  // longer than the returned time are stragglers of the round.
   double close(std::span<const double> times, double deadline);
 
   // The stragglers of the last round.
