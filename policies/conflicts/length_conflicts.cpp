@@ -1,4 +1,5 @@
-// Sequences of unequal length (batch.lengths): packs that go forward and backward one by one.
+// Conflicts of sequences of unequal length (batch.lengths): packs go forward and backward one by
+// one.
 #include "policies/conflicts/features.hpp"
 
 namespace windtunnel {
