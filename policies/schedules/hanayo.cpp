@@ -17,8 +17,7 @@ namespace {
 
 // Which forward a free rank takes if several are possible.
 enum class Prefer {
-  oldest,         // that of the oldest micro-batch: runs waves through, best if only p are in
-                  // flight
+  oldest,         // the oldest micro-batch's: ends waves soon, best if at most p are in flight
   earliest_stage  // feeds the first waves: better while micro-batches keep coming
 };
 

@@ -12,7 +12,8 @@
 namespace windtunnel {
 namespace {
 
-// Two neighbouring pieces are on the GPU at once: one is computed while the next is fetched.
+// Returns the most chunks on the GPU at once: those of two neighbouring pieces, because one is
+// computed while the next is fetched.
 int most_at_once(const std::vector<StagePiece>& pieces) {
   int most = 0;
   for (std::size_t i = 0; i < pieces.size(); ++i) {

@@ -1,4 +1,5 @@
-// Notes on how layers and the batch are divided among nodes of different kinds, if not evenly.
+// Returns notes on how layers and the batch are divided among nodes of different kinds. `kinds`:
+// those of the job's replicas, with their shares. Empty if everything is divided evenly.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
-// Tasks that load samples for a pipeline rank (Job::input), and which forward waits for which task:
-// docs/physics/idle-time.md.
+// Tasks that load samples for a pipeline rank (Job::input), and which forward waits for which of
+// them: docs/physics/idle-time.md.
 #pragma once
 
 #include <optional>
@@ -14,24 +14,26 @@ namespace windtunnel {
 
 class SampleLoads {
  public:
-  // Keeps references. `load` empty: samples are always ready. `alone`: use InputLoad::sample_s.
+  // Keeps references. `load` empty: samples are always ready. `alone`: loading takes
+  // InputLoad::sample_s.
   SampleLoads(const Job& job, const Schedule& schedule, const std::optional<InputLoad>& load,
               int rank, bool alone, RankTasks& tasks);
 
-  // Begins an iteration after `after` (-1: nothing).
+  // Begins an iteration after the task `after`; -1: nothing comes before it.
   void begin(int iteration, TaskIndex after);
-  // Adds the samples to the predecessors of `task`, the action's compute task.
+  // Adds the loading of the action's samples to the predecessors of `task`, which computes the
+  // action.
   void await(const Action& action, Task& task);
 
  private:
-  // Adds the task that loads all samples of the step after this iteration.
+  // Adds the task that loads all samples for the iteration after this one.
   TaskIndex next_samples(int iteration);
   TaskIndex add(std::string name, double samples);
   bool reads(const Action& action) const;
 
   const Job& job_;
   const Schedule& schedule_;
-  const InputLoad* load_;  // null: nothing to load
+  const InputLoad* load_;  // null: there is nothing to load
   const bool alone_;
   RankTasks& tasks_;
   int reads_ = 0;       // number of forwards in an iteration that need samples
