@@ -24,8 +24,7 @@ namespace {
 
 constexpr int kSteps = 16;  // a share is searched in this many steps
 constexpr int kHiddenSteps = 64;
-constexpr double kFreeOfCharge = 0.01;  // assumed: a step longer by up to this share counts as
-                                        // equally fast
+constexpr double kFreeOfCharge = 0.01;  // assumed: a step longer by this share is still as fast
 
 Job with_offload(const Job& job, const Offload& offload) {
   Job result = job;

@@ -29,8 +29,7 @@ struct SearchOptions {
   double seconds = 0;
   std::uint64_t seed = 1;
   int threads = 0;                              // 0: all cores; the result does not depend on it
-  const std::atomic<bool>* stop = nullptr;      // if it becomes true, the best order so far is the
-                                                // result
+  const std::atomic<bool>* stop = nullptr;      // true: the search ends with the best order so far
   std::function<void(std::string)> progress{};  // called from one thread
 };
 
