@@ -13,6 +13,8 @@
 
 namespace windtunnel {
 
+// Bubbles of the iteration without the optimizer (of a period, if the schedule is asynchronous)
+// have three definitions, by name:
 // - makespan: makespan - work of the busiest rank (Megatron, GPipe);
 // - longest_stage: longest span from a rank's first start to its last end - work of the busiest
 //   rank (Zero Bubble). It ignores that ranks start at different times, which costs time unless

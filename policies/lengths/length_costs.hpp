@@ -1,6 +1,9 @@
 // Cost of sequences of different lengths on a group of GPUs that shares each sequence (context
 // parallelism of that degree), from the job's chunk costs. The sequences of a pack are concatenated
 // without padding; attention does not cross their ends.
+//
+// seconds(pack) = a + b tokens + sum of attention(length) + exposed communication of the pack's
+// tokens. a and b describe all kernels except attention, and are fitted to packs of two sizes.
 #pragma once
 
 #include <algorithm>

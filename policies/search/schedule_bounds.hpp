@@ -1,3 +1,10 @@
+// Lower bounds for any order of a synchronous schedule under a memory limit. Every rank has its
+// passes, and two waits that it cannot fill because memory is limited:
+//   1. from its first forward to its first input gradient, at least the time through later stages.
+//      Only forwards can run meanwhile, as many as memory holds (Qi et al., Zero Bubble, arXiv
+//      2401.10241, appendix B: (p-1)(T_I + 2 T_c) + (p-k) T_F on the first rank);
+//   2. from its last forward to that unit's input gradient, the same time. Only backwards of units
+//      in memory can run meanwhile.
 // A chain through another rank consists of the path to it, its forwards, input gradients and waits,
 // the weight gradients that memory does not allow it to defer, and the path back.
 #pragma once

@@ -1,3 +1,9 @@
+// Folding: ranks that must behave identically are simulated once. Colour refinement
+// (Weisfeiler-Leman, dimension 1) finds the coarsest equitable partition of the graph of ranks,
+// groups, flows and links that respects initial differences (task list, pace of kernels, capacity
+// of a link). Max-min sharing and in-order execution treat equals equally. So one representative of
+// each colour behaves like every member, provided that each shared link keeps the load of the flows
+// that are not simulated: a flow that represents k flows has weight k there.
 // Contention propagates differences between ranks, but not around a ring, because a ring is one
 // pipelined flow (flow_table.hpp). A slow node unfolds its own pipeline, not its neighbours on the
 // ring.
