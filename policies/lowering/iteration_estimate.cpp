@@ -425,7 +425,7 @@ class Estimator {
     add(Category::dp, data_.network().origin(job_, rank, data_.geometry().world()), exposed_s);
   }
 
-  // Adds the passes of a rank in an iteration.
+  // Adds the passes in the rank's list, divided by the iterations of the schedule.
   template <class Add>
   void add_work(int rank, const Add& add) const {
     const ActionCosts costs(schedule_, prepared_.units);
