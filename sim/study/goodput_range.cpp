@@ -8,7 +8,8 @@
 namespace windtunnel {
 namespace {
 
-constexpr int kTrialsAgain = 16;  // few suffice, because paired trials have the same failures
+constexpr int kTrialsAgain = 16;  // few trials suffice, because paired trials have the same
+                                  // failures
 
 }  // namespace
 
