@@ -40,8 +40,7 @@ struct ScheduleAnalysis {
   std::vector<std::vector<double>> slack_s;  // [rank][position], see node_slack_s()
   std::vector<RankActivations> activations;  // [rank]
   std::vector<TimeUseSeconds> time_s;        // [rank]
-  std::vector<StepWindow> windows;  // [rank] the window that time_s divides, on the clock of
-                                    // `spans`
+  std::vector<StepWindow> windows;           // [rank] the window of time_s, on the clock of `spans`
   CriticalPath path;
   ScheduleSensitivity sensitivity;
 };

@@ -272,8 +272,7 @@ class StageWeights {
   PartTraining part_;
   int layer_ = -1;
   double work_share_;
-  double pending_work_;  // of frozen parts, and of a tied head (the embedding's tensor stands for
-                         // it)
+  double pending_work_;  // work of frozen parts, and of a head that is tied to the embedding
 };
 
 // Returns the share of the embedding's rows that a rank's tokens can touch in an iteration. A tied

@@ -8,8 +8,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr int kTrialsAgain = 16;  // few trials suffice, because paired trials have the same
-                                  // failures
+constexpr int kTrialsAgain = 16;  // few suffice, because paired trials have the same failures
 
 }  // namespace
 

@@ -28,7 +28,7 @@ Eigen::VectorXd residuals_of(const std::vector<MeasuredSize>& measured,
   return residuals;
 }
 
-// The model by which a log scatters around a curve.
+// Tells how a log scatters around a curve.
 class Scatter {
  public:
   explicit Scatter(const ExpectedCurve& healthy) {
