@@ -46,15 +46,12 @@ std::optional<double> iteration_step_s_unless(const TooLong& too_long, const Job
 double repriced_step_s(const Job& job, PreparedIteration& prepared);
 
 // Returns how much shorter and longer a step is at the two ends of the uncertainty of the host's
-// launch times (Calibration::host_launch_s and host_kernel_s together). It is zero if the step
-// never waits for the host.
+// launch times (Calibration::host_launch_s and host_kernel_s together). Zero: it never waits.
 StepSpread host_spread(const Job& job, const PreparedIteration& prepared);
 
-// Returns the job with steps that exchange a fragment of a level layer by layer
-// (SyncStart::layers).
+// The steps of this job exchange a fragment of a level layer by layer (SyncStart::layers).
 Job layered_step(const Job& job, int level);
-// Returns for each level of Job::sync one exchange of a fragment, in closed form, with steps of
-// `step_s`.
+// [level of Job::sync] Returns an exchange of a fragment, in closed form, with steps of `step_s`.
 std::vector<SyncSeconds> sync_seconds(const Job& job, const PreparedIteration& prepared,
                                       double step_s);
 

@@ -58,8 +58,7 @@ class LinkBound {
   }
 
   // Bounds by the bytes that enter and leave each part of the cluster: a GPU, a node or a part of
-  // the fabric. If networks differ, traffic to another network leaves a part by separate links of
-  // `common_Bps[part]`.
+  // the fabric. If networks differ, traffic to another leaves by links of `common_Bps[part]`.
   void by_parts(const std::vector<int>& part_of_rank, Capacities capacities,
                 const std::vector<double>& common_Bps, std::string_view links, bool inside_node,
                 PlanBound& bound) const {
@@ -269,8 +268,7 @@ class LinkBound {
     }
   }
 
-  // Returns the fabric links that all paths from one node to another cross, from and to any of
-  // their NICs.
+  // Returns the fabric links that all paths from any NIC of one node to any of another cross.
   std::vector<LinkId> links_between(int node, int other) const {
     const int gpus = cluster_.node.gpus;
     std::vector<LinkId> common;

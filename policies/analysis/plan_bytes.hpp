@@ -31,10 +31,9 @@ class PlanBytes {
   // Keeps references to the Plan and the cluster.
   PlanBytes(const Plan& plan, const Cluster& cluster, CountedTransfers counted);
 
-  // Returns for each part of the cluster the bytes that must leave and enter it, summed over
-  // collectives, messages and all-to-alls. `part_of_rank`: the part of every rank, below `parts`.
-  // `inside_node`: parts are smaller than a node, so the node's switch can reduce and multicast
-  // between them.
+  // Returns the bytes that must leave and enter each part of the cluster, in collectives, messages
+  // and all-to-alls. `part_of_rank`: the part of every rank, below `parts`. `inside_node`: parts
+  // are smaller than a node, so the node's switch can reduce and multicast between them.
   std::vector<BothWays> across(const std::vector<int>& part_of_rank, int parts, Within within,
                                bool inside_node = false) const;
 

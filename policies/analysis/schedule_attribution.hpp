@@ -57,10 +57,9 @@ class StepClock {
 };
 
 // The time of an overlapped pair is divided in proportion to the times that its passes take alone.
-// A gap before an action is divided along the chain of nodes that the action waits for, back to the
-// start of the gap: messages on the chain count as `message`; other ranks' passes count as
-// `warm_up` before the rank's first action, and as `stall` afterwards. A gap after the rank's last
-// action is `cool_down`.
+// A gap before an action is divided along the chain of nodes that it waits for, back to the gap's
+// start: messages count as `message`; other ranks' passes count as `warm_up` before the rank's
+// first action, and as `stall` afterwards. A gap after the rank's last action is `cool_down`.
 enum class TimeUse {
   forward,
   backward_input,
@@ -91,8 +90,8 @@ struct ScheduleStep {
 };
 
 // The chain of actions and messages that determines the length of the step. Each waits for the one
-// before it, and the last is the action that ends last. If several predecessors end at the same
-// time, the one of the same rank is chosen.
+// before it; the last one ends last. If several predecessors end together, that of the same rank
+// counts.
 struct CriticalPath {
   std::vector<ScheduleStep> steps;
   // The times of passes, messages and optimizer_sync, which add up to the step. A chain that

@@ -22,8 +22,7 @@ struct RankActivations {
   int peak_position = -1;  // index of the action that first reaches the peak; -1: nothing is kept
 };
 
-// Returns the memory of each rank. A forward or recomputation allocates when it starts; a backward
-// frees when it ends.
+// Returns [rank]. A forward or recomputation allocates when it starts; a backward frees at its end.
 std::vector<RankActivations> schedule_activations(const Schedule& schedule,
                                                   const std::vector<StageCost>& costs,
                                                   const ScheduleSpans& spans);

@@ -93,8 +93,7 @@ std::optional<Refusal> first_refusal(std::span<const Conflict> rows, const Asked
 void check_conflicts(const Asked& asked);
 void check_conflicts(std::span<const Conflict> rows, const Asked& asked);
 
-// Returns the first reason, with its key, why this offload is impossible for the job. Empty: it is
-// possible.
+// Returns the first reason, with its key, why the job cannot have this offload; or nothing.
 std::string why_not(const Offload& offload, const Job& job);
 
 // Whether a search still has to choose what is offloaded.

@@ -420,8 +420,7 @@ inline std::string why_few_replicas(const Job& job) {
 inline constexpr Feature kFewReplicas = {
     "too few replicas for a rule", "layout.dp",
     [](const Asked& of) { return !why_few_replicas(of.job).empty(); }};
-// Whether nodes stand in the default order. On unlike nodes layout.placement may only state this
-// order.
+// Whether nodes stand in the default order. Unlike nodes must have this order.
 inline bool stand_in_order(const Cluster& cluster) {
   if (cluster.pools.empty()) return cluster.is_whole();
   for (std::size_t node = 0; node < cluster.places.size(); ++node) {

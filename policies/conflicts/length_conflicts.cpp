@@ -1,5 +1,4 @@
-// Conflicts of sequences of unequal length (batch.lengths): packs go forward and backward one by
-// one.
+// Conflicts of unequal sequences (batch.lengths), whose packs go forward and backward one by one.
 #include "policies/conflicts/features.hpp"
 
 namespace windtunnel {

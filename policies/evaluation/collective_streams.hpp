@@ -10,12 +10,10 @@ namespace windtunnel {
 
 class CollectiveStreams {
  public:
-  // Keeps references. Without collectives and without an iteration end no other function may be
-  // called.
+  // Keeps references. Without collectives or an iteration end no other function may be called.
   CollectiveStreams(const Schedule& schedule, const SideStreams& beside);
 
-  // Runs an unshard or reduce_grad action. The compute before it in the rank's list ends at
-  // `now_s`.
+  // Runs an unshard or reduce_grad action. The compute before it in the list ends at `now_s`.
   void transfer_weights(const Action& action, int rank, double now_s);
 
   // Returns the end of an action that could start at `start_s` if it waited for no collective. The
@@ -35,8 +33,7 @@ class CollectiveStreams {
   static constexpr double kPending = -1;
   double end_iteration(int rank);
 
-  // Returns for each rank when its gradients and its partner's are reduced, in the last reported
-  // iteration.
+  // [rank] When its gradients and its partner's are reduced, in the last reported iteration.
   std::vector<double> ends_s() const;
 
  private:

@@ -18,8 +18,7 @@
 
 namespace windtunnel {
 
-// Returns the time to dispatch a rank's programs of an iteration, one after another, while others
-// run.
+// Returns the time to dispatch a rank's programs of an iteration in turn, while others run.
 double dispatch_ahead_s(const Job& job, const Schedule& schedule, int rank);
 // Returns the time of dispatches between two iterations, while nothing runs.
 double dispatch_between_s(const Job& job);

@@ -258,8 +258,7 @@ class MessageChecker {
     return at > from;
   }
 
-  // A receive need not wait for its send by itself: the input that it brings is there only after
-  // the send.
+  // A receive need not wait for its send: the input that it brings is there only after the send.
   bool ready(const Action& action) {
     const std::optional<Message> input = input_of(action);
     return !input || there(*input);

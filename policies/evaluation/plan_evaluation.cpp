@@ -74,8 +74,7 @@ std::vector<std::vector<double>> slowdowns_by_class(const Plan& plan, const Clus
 // The board has one entry for each class, where other executors have one for each rank.
 class PlanEvaluator {
  public:
-  // `slowdowns`: [class] a list that is empty, or has one factor, or one for each place of
-  // KernelPace.
+  // `slowdowns`: [class] a list that is empty, has one factor, or one per place of KernelPace.
   PlanEvaluator(const Plan& plan, const Cluster& cluster,
                 const std::vector<std::vector<double>>& slowdowns)
       : plan_(plan), templates_(class_templates(plan)), board_(*this) {

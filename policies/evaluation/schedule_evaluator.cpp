@@ -117,8 +117,7 @@ class Evaluator {
     return action.unit / (schedule_.microbatches * slices_);
   }
 
-  // Returns an input of the action that is still missing, or kNothing; raises `start_s` to the
-  // arrival of the last input.
+  // Returns a missing input of the action, or kNothing; raises `start_s` to the last one's arrival.
   template <bool kPair>
   ResultId missing_input(ActionKind kind, ResultId result, const StageTimes& stage,
                          double& start_s) const {
@@ -147,9 +146,8 @@ class Evaluator {
     return kNothing;
   }
 
-  // Runs the rank's actions until the list ends or one must wait. Most time is spent in this loop,
-  // so it is a separate function: in one function for all values of Side its calls would not be
-  // inlined.
+  // Runs the rank's actions until the list ends or one must wait. Most time is spent in this loop.
+  // It is a separate function because otherwise its calls would not be inlined.
   [[gnu::noinline]] void run_rank(int rank) {
     RankState& state = ranks_[rank];
     state.waits_for = kNothing;
@@ -328,8 +326,7 @@ class Evaluator {
     wake(waiting, made);
   }
 
-  // Notes that the rank has come to the action that uses a result, which an action of stage
-  // `source` makes.
+  // Notes that the rank has come to the action that uses `result`, made in stage `source`.
   void post(ResultId result, int source, int maker, int rank, double now_s, bool gradient) {
     if (maker < 0 || maker == rank || posted_s_[result] >= 0) return;
     posted_s_[result] = now_s;

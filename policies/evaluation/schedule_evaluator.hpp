@@ -99,12 +99,10 @@ struct CollectivesBeside {
   // [rank] Duration of the gathers that the rank issues at the start of an iteration.
   std::vector<double> gathers_s;
   // true: a gather waits for the second to last segment and is issued before the last segment's
-  // reduction. false: gather and reduction wait for the last segment, and the next segment waits
-  // for both.
+  // reduction. false: both wait for the last segment, and the next segment waits for both.
   bool overlap = true;
   // [stage] Durations of unshard and reduce_grad actions. They start when the compute before them
-  // in the list has ended, and the stage's next actions wait for the unshard. Empty: they take no
-  // time.
+  // in the list has ended; later actions of the stage wait for unshards. Empty: no time.
   std::vector<double> unshard_s = {};
   std::vector<double> reduce_grad_s = {};
 };
@@ -128,8 +126,7 @@ struct SideStreams {
 };
 
 // Includes collectives, messages and the end of iterations. `busy_s` counts the actions' costs.
-// `ends_s`, if given, gets for each rank the time at which its gradients of the iteration are
-// ready, before the norm.
+// `ends_s`, if given, gets [rank] the time at which its gradients are ready, before the norm.
 ScheduleEvaluation evaluate_schedule(const Schedule& schedule, const std::vector<StageCost>& stages,
                                      const SideStreams& beside,
                                      std::vector<double>* ends_s = nullptr);

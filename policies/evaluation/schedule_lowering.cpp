@@ -12,8 +12,7 @@
 namespace windtunnel {
 namespace {
 
-// Returns the index behind the action that starts at a position. An overlapped pair counts as one
-// action.
+// Returns the index behind the action at a position. An overlapped pair counts as one action.
 size_t end_of(const std::vector<Action>& actions, size_t position) {
   return position + (actions[position].with_next ? 2 : 1);
 }

@@ -61,8 +61,7 @@ std::vector<StageTimes> stage_times(const Schedule& schedule, const std::vector<
 // Returns for each stage whether it has separate recompute actions.
 std::vector<bool> recomputing_stages(const Schedule& schedule);
 
-// The actions at which a rank's iteration begins and ends, as positions in the rank's list; -1:
-// none.
+// Where a rank's iteration begins and ends, as positions of actions in its list; -1: none.
 struct IterationMarks {
   // [stage] the first forward after the previous iteration has ended
   std::vector<int> first_forward;

@@ -16,8 +16,7 @@ struct StageCost {
   double weight_activation = 0;  // the part that stays until W ends if the backward is split
   double recompute_s = 0;        // before the input gradient, or as a separate action
   double recomputed = 0;         // allocated by such an action until the backward (B, I) ends
-  // Communication within the times above that a pass of an overlapped pair hides behind the kernels
-  // of the other pass.
+  // Communication above that each pass of an overlapped pair hides behind the other's kernels.
   double forward_hideable_s = 0;
   double backward_hideable_s = 0;
   // Parts of the times above that a slow node does not lengthen (slowed_by_node()).
@@ -38,8 +37,7 @@ std::vector<StageCost> stage_costs(const std::vector<ChunkCost>& chunks);
 StageCost slowed(StageCost cost, double slowdown);
 
 // Returns the duration of a forward and a full backward that run as one: each hides its
-// communication behind the kernels of the other. `recomputes`: the backward recomputes. A slow node
-// hides as much as any other.
+// communication behind the kernels of the other. A slow node hides equally much.
 inline double overlapped_s(const StageCost& forward, const StageCost& backward, bool recomputes,
                            double slowdown = 1) {
   const double backward_s = backward.backward_s() + (recomputes ? backward.recompute_s : 0);

@@ -191,8 +191,7 @@ CompressorMemory GradientExchange::memory(const std::vector<StageTensor>& tensor
 }
 
 // Returns the bytes of the momentum that a rank keeps only for the compressor. `elements`: how many
-// more elements the rank compresses than it updates; the momentum of those that it updates is part
-// of its optimizer state.
+// more elements the rank compresses than it updates; the others' is part of its optimizer state.
 double GradientExchange::momentum_bytes(double elements) const {
   const bool keeps = !job_.communication.robust &&
                      compressor_kind(job_.communication.compressors.dp).whole_momentum &&
@@ -295,8 +294,7 @@ std::vector<Transfer> GradientExchange::served(double parameters, int pp, bool e
   if (network_.groups(all).count == 1) return {};
   const double bytes = parameters * element_bytes_;
   if (scattered && network_.groups(axes.across).count > 1) {
-    // The ranks of a shard group scatter the gradients; then the copies of each shard are summed
-    // through servers.
+    // Ranks of a shard group scatter gradients; then servers sum the copies of a shard.
     std::vector<Transfer> row = {transfer(pp, axes.shard, CollectiveKind::reduce_scatter, bytes)};
     const double part = bytes / axes.shards;
     if (sums_copies(job_.layout, action)) append_served(pp, axes.across, part, 2, row);
@@ -375,10 +373,9 @@ std::vector<Transfer> GradientExchange::row(const std::vector<StageTensor>& tens
   return row;
 }
 
-// XLA sums each layer between slices separately, and computes nothing meanwhile. A bucket with a
-// share of a layer's parameters takes this share of the layer's rounds. A step without gradients
-// sums one number. Depending on the layout, copies of shards are summed only in the last
-// micro-batch.
+// XLA sums layers one by one between slices, and computes nothing meanwhile. A bucket with a share
+// of a layer's parameters takes this share of the layer's rounds. A step without gradients sums one
+// number. Depending on the layout, copies of shards are summed only in the last micro-batch.
 void GradientExchange::add_slice_rounds(const std::vector<StageTensor>& tensors,
                                         const GradientBucket& bucket, double share,
                                         StageAction action, std::vector<Transfer>& row) const {

@@ -39,14 +39,13 @@ class GradientExchange {
   const CollectiveCosts& collective_costs() const { return costs_; }
 
   // Returns for each tensor the bytes by which buckets are filled: compressed bytes if the
-  // compressor's buffers can be fused, otherwise those of the gradients; of an embedding that is
-  // sent as rows, only its rows.
+  // compressor's buffers can be fused, otherwise those of the gradients. An embedding that is sent
+  // as rows counts with its rows.
   std::vector<double> sizes(const std::vector<StageTensor>& tensors, int pp) const;
   // Fills buckets with bucket_bytes of gradients each, the first with first_bucket_bytes.
   // Compressed buckets hold the same amount of gradients on average.
   std::vector<GradientBucket> buckets(const std::vector<StageTensor>& tensors, int pp) const;
-  // Returns the time to reduce a bucket by its bytes; with a compressor, that of an all-reduce of
-  // the compressed bytes.
+  // Returns the time to reduce a bucket by its bytes. With a compressor these are compressed bytes.
   ReductionLaw law(int pp, bool expert) const;
   // Whether an embedding is sent as rows, because a step touches few of them
   // (models/cost/chunk/embedding_exchange.hpp).

@@ -12,8 +12,7 @@ double lost_s(double work_s, double beside_s, double slowdown) {
   return std::min(slowdown * work_s, std::max(0.0, beside_s) * slowdown / (1 + slowdown));
 }
 
-// Returns the time of kernels on the collectives' stream. They lengthen the kernels of the segment
-// by their whole time.
+// Returns the time of kernels on the collectives' stream. They lengthen those of the segment.
 double kernels_beside_s(const std::vector<Transfer>& transfers) {
   double seconds = 0;
   for (const Transfer& transfer : transfers) {

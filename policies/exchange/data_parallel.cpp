@@ -172,8 +172,7 @@ double DataParallel::offloaded_bytes(int stage) const {
   return bytes;
 }
 
-// Returns the cost of the stage's first slice, with the bytes that leave the GPU in an average
-// slice.
+// Returns the cost of the stage's first slice, with an average slice's bytes that leave the GPU.
 ChunkCost DataParallel::average_slice(int stage) const {
   ChunkCost average = chunk(stage);
   std::vector<double>& moved = average.offloaded_of_layers;
@@ -384,9 +383,8 @@ void DataParallel::add_buckets(int stage, const Tensors& tensors, const Cuts& cu
     traffic.first_forward = std::move(forward);
 }
 
-// Adds what happens after a cut's gradients have arrived and before its segment of the forward
-// pass: the rank updates its parameters (only its shard, if the state is sharded); then weights are
-// gathered.
+// Adds what happens between the arrival of a cut's gradients and its forward segment: the rank
+// updates its parameters (only its shard, if the state is sharded); then weights are gathered.
 void DataParallel::add_update(int pp, const Cut& cut, Segment& to) const {
   const bool sharded = job_.layout.sharding != Sharding::none;
   const auto shards = [&](ReplicaAxis axis) { return sharded ? network_.groups(axis).count : 1; };

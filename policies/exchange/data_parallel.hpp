@@ -67,8 +67,7 @@ class DataParallel {
   const CollectiveCosts& collective_costs() const { return exchange_.collective_costs(); }
   // Returns the mean number of parameters that one GPU of a pipeline rank updates.
   double updated_parameters(int pp) const;
-  // Returns ChunkCost::offloaded_bytes of an average slice. The stage's segments contain these
-  // copies.
+  // Returns ChunkCost::offloaded_bytes of an average slice, which the stage's segments contain.
   double offloaded_bytes(int stage) const;
   // Whether the schedule has actions that gather stages and reduce their gradients.
   bool by_schedule() const { return by_schedule_; }

@@ -1,9 +1,8 @@
-// Pipeline ranks that hold the same parameters and therefore sum their gradients, in addition to
-// the sums over data-parallel replicas. They are the two ranks with the same stages when a pipeline
-// runs in both directions (Chimera, DualPipe), and those of the first and the last stage with tied
-// embeddings (unless one rank holds both). This sum starts when all other reductions of both ranks
-// are complete, as in Chimera's and DualPipe's code. An earlier sum, which could be hidden, is not
-// modelled.
+// Pipeline ranks that hold the same parameters and therefore sum gradients, besides those of
+// replicas. They are the two ranks with the same stages when a pipeline runs in both directions
+// (Chimera, DualPipe), and those of the first and the last stage with tied embeddings (unless one
+// rank holds both). This sum starts when all other reductions of both ranks are complete, as in
+// Chimera's and DualPipe's code. An earlier sum, which could be hidden, is not modelled.
 #pragma once
 
 #include <vector>

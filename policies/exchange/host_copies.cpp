@@ -38,8 +38,7 @@ class CopiedBytes {
         weight_bytes_(weight_bytes_per_parameter(job)),
         gradient_bytes_(reduce_bytes_per_parameter(job)) {}
 
-  // Backward passes gather from the second copy of the weights if there is one. Experts have no
-  // second copy.
+  // Backward passes gather from the second copy of weights if there is one; experts have none.
   double weights(const StagePiece& piece, bool backward) const {
     if (offload_.weights == MemoryTier::gpu) return 0;
     const double dense = backward && second_copy_ ? 0 : piece.dense + piece.frozen;
@@ -129,8 +128,7 @@ class Placed {
     return segments_[i];
   }
   Segment& that_ends(double share) { return segments_[index_of_end(share)]; }
-  // Returns the segment after which a piece's gradients are reduced. They leave the GPU after the
-  // same segment.
+  // Returns the segment after which a piece's gradients are reduced and then leave the GPU.
   Segment& that_reduces(double share) {
     const auto reduces = [](const Segment& segment) { return !segment.reductions.empty(); };
     const auto from = segments_.begin() + static_cast<std::ptrdiff_t>(index_of_end(share));

@@ -77,9 +77,8 @@ bool is_unscattered(const Job& job);
 // `low` are the first members.
 StridedGroups stage_pairs(const Layout& layout, int low, int high);
 
-// Returns the complete copies of a stage's state, with dense parameters and experts: `count` of
-// them, each on `stride` consecutive ranks. If count is 1, what is lost with a rank exists nowhere
-// else.
+// Returns the complete copies of a stage's state, experts included: `count`, each on `stride`
+// consecutive ranks. If count is 1, what is lost with a rank exists nowhere else.
 StridedGroups state_copies(const Layout& layout);
 
 // The worst shapes (WorstShape) of groups on a machine when all groups of an axis communicate at
@@ -101,8 +100,7 @@ class StridedShapes {
 };
 
 // Returns the shape of the group of all GPUs that wait for a common gradient norm (with several
-// islands, the GPUs of the first). It exchanges a few bytes, so the bandwidth of uplinks is
-// ignored.
+// islands, the GPUs of the first). It exchanges few bytes, so uplinks are ignored.
 GroupShape world_shape(const Layout& layout, const LinkTable& links);
 // Returns the ranks of each island, ascending.
 std::vector<std::vector<std::int32_t>> island_ranks(const Layout& layout);

@@ -35,8 +35,7 @@ struct Segment {
 using Segments = std::vector<Segment>;
 
 // Returns the segments of a forward and a backward that run as one and alone take `forward_s` and
-// `backward_s`. The backward's follow the forward's; the last and the first are merged unless a
-// collective is between them.
+// `backward_s`. They are joined where they meet if no collective is there.
 Segments joined(const Segments& forward, double forward_s, const Segments& backward,
                 double backward_s);
 

@@ -19,8 +19,7 @@
 
 namespace windtunnel {
 
-// A collective and the kernels before it. Without bytes it has only kernels, those that end a
-// sequence.
+// A collective and the kernels before it. Without bytes: the kernels that end a sequence.
 struct Transfer {
   ReplicaAxis axis = ReplicaAxis::dense_shard;
   CollectiveKind kind = CollectiveKind::all_reduce;
@@ -44,8 +43,7 @@ struct Transfer {
 std::vector<CostPart> kernel_costs(const Job& job, const std::vector<Op>& kernels,
                                    Category category);
 
-// Returns how long the collectives take, including longer_s. If they use two streams, it is the
-// time of the longer one.
+// Returns how long the collectives take, including longer_s. The longer of two streams counts.
 double seconds_of(const std::vector<Transfer>& transfers);
 
 // Numbers of parameters on one GPU before they are sharded.

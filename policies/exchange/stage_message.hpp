@@ -6,8 +6,7 @@
 
 namespace windtunnel {
 
-// Returns the time of a message. All ranks of a stage send at once, so those behind one NIC share
-// its bandwidth.
+// Returns the time of a message. All ranks of a stage send at once and share NICs.
 double boundary_s(const Job& job, const MessageWay& way, double bytes);
 // Returns the part of a message's latency between two nodes in which the link is free.
 double boundary_latency_s(const Job& job, const MessageWay& way);

@@ -1,9 +1,8 @@
 // Fills idle time: from a Plan and the Timeline of its execution, makes a Plan that also does the
 // work of Job::filling in the idle periods of its ranks. Like DiffusionPipe (arXiv 2405.01248) it
-// profiles first. Every idle period of the compute stream then gets as many pieces of work as fit,
-// less a margin, so hidden work never lengthens a step. Work that the step needs and that does not
-// fit into idle periods runs at the end of the iteration, exposed. Rules:
-// docs/physics/idle-time.md.
+// profiles first. Every idle period of the compute stream then gets as many pieces as fit, less a
+// margin, so hidden work never lengthens a step. Work that the step needs and that does not fit
+// into idle periods runs at the end of the iteration, exposed. Rules: docs/physics/idle-time.md.
 #pragma once
 
 #include <span>
@@ -22,8 +21,7 @@ struct FilledPlan {
 };
 
 // `memory`: [pipeline rank] memory that training uses, so that the work must fit into the rest;
-// empty: unlimited. `slowdowns`: [class] of kernels; empty: those of the machine. The job must have
-// filling.
+// empty: unlimited. `slowdowns`: [class] of kernels; empty: the machine's.
 FilledPlan fill_plan(const Job& job, const std::vector<GpuMemory>& memory, const Plan& plan,
                      const Timeline& timeline, std::span<const double> slowdowns = {});
 

@@ -19,8 +19,7 @@ std::shared_ptr<const PoolCosts> pool_costs(const Job& job, const std::vector<in
   return costs;
 }
 
-// Returns the costs of the slowest pool, with the paces of the others; sequences are divided by
-// them.
+// Sequences are divided by these: the costs of the slowest pool, with the paces of the others.
 LengthCosts shared_costs(const Job& job, const PoolCosts& all) {
   const int slowest = slowest_pool(job);
   LengthCosts costs = all.at(slowest);
@@ -58,8 +57,7 @@ bool same_packs(const LengthPlan& a, const LengthPlan& b) {
   });
 }
 
-// Keeps the first `most` distinct assignments. If all packs fit, smaller packs give the same
-// assignment.
+// Keeps the first `most` distinct assignments: if all packs fit, smaller ones give the same.
 void keep_first(std::vector<Assignment>& all, std::size_t most) {
   std::vector<Assignment> kept;
   for (Assignment& each : all) {
@@ -104,8 +102,7 @@ std::vector<Assignment> assignments(const Job& job, const std::vector<int>& leng
   }
   std::ranges::stable_sort(all, {},
                            [&](const Assignment& each) { return about_s(job, each.plan); });
-  // The estimate includes neither how a pipeline fills nor what every pass gathers, so more are
-  // kept.
+  // More are kept if the estimate misses how a pipeline fills, or what every pass gathers.
   keep_first(all, job.layout.pp > 1 || in_step(job) ? 3 : 1);
   if (fixed_tokens <= room) all.push_back(fixed_assignment(job, lengths));
   return all;

@@ -50,8 +50,7 @@ OpenPack alone(const Lengths& batch, std::size_t degree, int sequence) {
           batch.costs.degrees()[degree].pack_s(tokens, attention)};
 }
 
-// Returns the fullest pack of `more`'s degree that has room for it; if there is none, the end of
-// the list.
+// Returns the fullest pack of `more`'s degree with room for it; the end of the list if none has.
 template <typename Packs>
 auto fullest(const LengthCosts& costs, const OpenPack& more, Packs& packs) {
   auto best = packs.end();

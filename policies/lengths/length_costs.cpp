@@ -62,8 +62,7 @@ double seconds_of(const std::vector<CostPart>& parts, Category category, Origin 
   return seconds;
 }
 
-// Returns the time of a kind of cost without its attention, which takes `attention_s` and has the
-// origin `origin`.
+// Returns the time of a kind of cost without attention of `attention_s`, which rests on `origin`.
 double without_attention(const std::vector<CostPart>& parts, const CostPart& kind, Origin origin,
                          double attention_s) {
   const double all_s = seconds_of(parts, kind.category, kind.origin);

@@ -88,13 +88,12 @@ class LengthCosts {
   // Returns the index of the smallest degree whose packs can hold a sequence of this length. Throws
   // Error if there is none.
   std::size_t least_degree(double length) const;
-  // Returns for each stage the cost and memory of a pack on one GPU. `attention`: time of its
-  // sequences; `squares`: sum of their squared lengths. The seconds add up to pack_s() over all
-  // pipeline ranks.
+  // Returns [stage] cost and memory of a pack on a GPU. `attention`: that of its sequences;
+  // `squares`: sum of their squared lengths. The seconds add up to pack_s() over all pipeline
+  // ranks.
   std::vector<ChunkCost> pack(std::size_t degree, double tokens, double squares,
                               const AttentionSeconds& attention) const;
-  // Adds to a stage's cost the time of the experts for `tokens` more tokens on a GPU; negative:
-  // fewer.
+  // Adds to a stage's cost the experts' time for `tokens` more tokens on a GPU; negative: fewer.
   void add_expert_tokens(std::size_t degree, std::size_t stage, double tokens,
                          ChunkCost& chunk) const;
   // Limits packs to `tokens_per_gpu`. The widest groups keep their limit, because they must take
@@ -103,8 +102,7 @@ class LengthCosts {
 
  private:
   static constexpr int kPasses = 4;  // forward, backward_input, backward_weight, recompute
-  // A part of a stage's cost that is neither attention nor context parallelism, by tokens of a
-  // pack.
+  // A part of a stage's cost, neither attention nor context parallelism, by tokens of a pack.
   struct PartLine {
     Category category = Category::forward;
     Origin origin = Origin::assumed;
@@ -142,8 +140,7 @@ class LengthCosts {
   std::vector<Parts> parts_;  // [degree]
 };
 
-// Returns the job with its GPUs in groups of `ranks`, and one sequence of `length` tokens in each
-// micro-batch.
+// Puts the job's GPUs in groups of `ranks`, with a sequence of `length` tokens per micro-batch.
 Job job_of_degree(const Job& job, int ranks, double length);
 
 }  // namespace windtunnel

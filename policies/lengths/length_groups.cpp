@@ -134,8 +134,7 @@ class RoundSearch {
     return division;
   }
 
-  // Returns the smallest limit for which there are enough GPUs: in whole groups (`whole`), or in
-  // fractions.
+  // Returns the smallest limit for which GPUs suffice, in whole groups (`whole`) or in fractions.
   double least_limit_s(bool whole) const {
     constexpr int kHalvings = 40;
     const auto enough = [&](double limit_s) {
@@ -251,8 +250,7 @@ class RoundSearch {
     return best_group >= 0;
   }
 
-  // Exchanges a sequence of the slowest group for one of another group, so that both end as early
-  // as possible.
+  // Exchanges a sequence of the slowest group for another's, so that both end as early as possible.
   bool exchange(Shares& shares) const {
     const int slow = slowest(shares);
     double best_s = kGain * shares.loads[slow].seconds;

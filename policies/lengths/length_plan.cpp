@@ -224,8 +224,7 @@ double step_s_of(const Job& job, const PreparedIteration& prepared, Plan& plan) 
   return step_s;
 }
 
-// Estimates the step of the class that computes longest. What it does not compute is pipeline
-// bubble and data parallelism.
+// Estimates from the class that computes longest; the rest is bubble and data parallelism.
 IterationEstimate undisturbed(const Job& job, const PreparedIteration& prepared) {
   Plan plan = plan_closed(job, prepared);
   IterationEstimate estimate;
@@ -291,8 +290,7 @@ std::vector<GpuMemory> state_memory(const Job& job) {
 }
 
 // Returns a lower bound on the tokens in the fullest pack of fixed_assignment(): all tokens if one
-// pack holds them. Otherwise some sequence did not fit into the first pack, so that this had at
-// most `longest` tokens of room.
+// pack holds them. Otherwise the first pack had no room for some sequence.
 double least_fullest(const std::vector<int>& lengths, double capacity) {
   if (lengths.empty()) return 0;
   const double longest = *std::ranges::max_element(lengths);

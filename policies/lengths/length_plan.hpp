@@ -27,8 +27,7 @@ struct BalancedBatch {
 // if the longest sequence does not fit anywhere.
 void check_lengths(const Job& job);
 
-// Returns the largest number of tokens of a pack that fit in a GPU's memory; 0: even the training
-// state does not fit.
+// Returns the most tokens of a pack that fit on a GPU; 0: even the training state does not fit.
 double tokens_per_gpu(const Job& job);
 
 // Implements policies/iteration.hpp for jobs with unequal lengths. prepare_lengths() requires that

@@ -15,8 +15,7 @@ int pool_gpus(const Job& job);
 // Returns the numbers of GPUs that can share a sequence, ascending.
 std::vector<int> degrees_of(const Job& job);
 
-// Returns the next number of packs, from `packs` on, that a pipeline can process: with interleaved
-// chunks these form whole groups.
+// Returns the next number of packs that a pipeline can process: interleaved chunks need groups.
 int whole_groups(const Job& job, int packs);
 
 // Returns how many GPUs exchange tokens with each other's experts in every layer.
@@ -25,8 +24,7 @@ int expert_gpus(const Job& job);
 // Whether all GPUs must make equally many passes, because they synchronise in each pass.
 bool in_step(const Job& job);
 
-// Returns the indices of the Cluster::pools that the job's ranks are on; only -1: all nodes are
-// alike.
+// Returns indices of the Cluster::pools that the job's ranks are on; -1: all nodes are alike.
 std::set<int> pools_in_use(const Job& job);
 int slowest_pool(const Job& job);
 

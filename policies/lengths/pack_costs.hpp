@@ -11,8 +11,7 @@
 
 namespace windtunnel {
 
-// The cost of each pass over a pack of a LengthPlan, on the GPUs for which the given LengthCosts
-// hold.
+// The cost of each pass over a pack of a LengthPlan, on the GPUs of the given LengthCosts.
 class PackCosts {
  public:
   // Keeps references to `costs` and `plan`.

@@ -18,8 +18,7 @@ constexpr double kRounding = 1e-9;
 
 // ---- the rounds of an action ----
 
-// Appends `times` equal layers. `last`: the pass ends with them, so no next layer hides the last
-// rounds.
+// Appends `times` equal layers. `last`: they end the pass, so no next layer hides rounds.
 void append_layers(const std::vector<InnerRound>& layer, int times, bool last,
                    std::vector<InnerRound>& to) {
   for (int i = 0; i < times; ++i) {
@@ -73,8 +72,7 @@ void take_off(const std::vector<InnerRound>& rounds, std::vector<CostPart>& part
   std::erase_if(parts, [&](const CostPart& part) { return part.seconds <= 1e-15 * all_s; });
 }
 
-// Whether one round with the collectives of both takes as long as both together, even if kernels
-// become slower.
+// Whether a round with the collectives of both takes as long as both, even if kernels slow down.
 bool add_up(const InnerRound& a, const InnerRound& b) {
   const auto of_one_kind = [](const InnerCollective& one, const InnerCollective& other) {
     return one.group == other.group && one.kind == other.kind && one.origin == other.origin &&
@@ -323,8 +321,7 @@ std::vector<ActionStep> part_of(std::span<const ActionStep> steps, double from, 
   double begin_s = 0;
   for (const ActionStep& step : steps) {
     const double step_s = seconds_of(step);
-    // A step is cut by share of its time. A step without time belongs to the part in which it
-    // begins.
+    // A step is cut by share of its time. One without time belongs where it begins.
     const double first = step_s > 0 ? std::max(0.0, (from * all_s - begin_s) / step_s) : 0;
     const double last = step_s > 0 ? std::min(1.0, (to * all_s - begin_s) / step_s) : 1;
     const bool within = step_s > 0 || (begin_s >= from * all_s && begin_s < to * all_s);

@@ -46,8 +46,7 @@ struct ActionStep {
   // Collectives that start at the same time, but are awaited only when the rank's next action ends,
   // because other passes hide them.
   std::vector<InnerCollective> later = {};
-  // What runs in parallel to the collectives: compute of the action, or steps of the action with
-  // which it is paired.
+  // What runs in parallel to them: compute of the action, or steps of the action paired with it.
   double beside_s = 0;
   std::vector<ActionStep> beside = {};
 };
@@ -56,8 +55,7 @@ struct ActionStep {
 double seconds_of(const ActionStep& step);
 double seconds_of(std::span<const ActionStep> steps);
 
-// Returns the steps between two fractions of their total time. The first and the last step may be
-// cut.
+// Returns the steps between two fractions of their total time. Steps at the ends may be cut.
 std::vector<ActionStep> part_of(std::span<const ActionStep> steps, double from, double to);
 
 struct SteppedAction {

@@ -88,8 +88,7 @@ std::vector<double> expected_slowdowns(const Job& job, const Schedule& schedule,
   const auto busiest = std::ranges::max_element(works, {}, &RankWork::seconds) - works.begin();
   const double draws = jitter.per == JitterPer::task ? works[busiest].draws() : 1;
   const auto [units, groups] = jitter_groups(job);
-  // Other ranks compete with the busiest one if the slowest of their groups may be later than its
-  // typical group.
+  // Ranks compete with the busiest if their slowest group may be later than its typical group.
   ExpectedFactors expected = expected_factors(jitter, units, groups, draws);
   const auto competes = [&](const RankWork& work) {
     return work.seconds * expected.slowest >= works[busiest].seconds * expected.group;

@@ -12,8 +12,8 @@
 namespace windtunnel {
 
 // Returns for each pipeline rank the slowdown of its slowest GPU. With jitter it assumes that one
-// pipeline determines the iteration: its busiest rank is in the slowest of all groups in step, and
-// its other ranks are in typical groups.
+// pipeline determines the iteration: its busiest rank is in the slowest of all groups in step, the
+// others in typical ones.
 std::vector<double> expected_slowdowns(const Job& job, const Schedule& schedule,
                                        const std::vector<StageCost>& costs,
                                        const DataParallel& data);

@@ -57,9 +57,8 @@ class Estimator {
     return estimate;
   }
 
-  // Returns a lower bound of step_s(): passes and collectives, without what only a Plan can
-  // express. Returns 0 if step_s() makes no Plan, or if gradients or steps reach into the next
-  // iteration.
+  // Returns a lower bound of step_s(): passes and collectives, without what only a Plan expresses.
+  // It is 0 if step_s() makes no Plan, or if gradients or steps reach the next iteration.
   double least_s() {
     if (!needs_plan()) return 0;
     if (data_.crosses() || schedule_.iterations > 1) return 0;
@@ -238,8 +237,7 @@ class Estimator {
     return std::size_t(stage) * schedule_.slices + slice;
   }
 
-  // Returns the maps of a stage. Stages with equal traffic and costs on equally slow ranks share
-  // them.
+  // Returns the maps of a stage. Stages with equal traffic, costs and slowdown share them.
   const StageMaps* maps_of(int stage, int slice, const std::vector<const StageMaps*>& known) {
     const StageTimes& times = times_[cell(stage, slice)];
     for (int other = 0; other < stage; ++other) {
@@ -292,8 +290,7 @@ class Estimator {
     }
   }
 
-  // Returns the maps of a forward and a backward that run as one on a rank, by their indices in
-  // times_.
+  // Returns the maps of a forward and a backward that run as one, by their indices in times_.
   PairMaps pair_maps(int f, int b) const {
     const int slices = schedule_.slices;
     const StageTraffic& forward = data_.stage(f / slices);
@@ -371,8 +368,7 @@ class Estimator {
 
   std::vector<CostPart> optimizer(int rank, double parameters) const {
     if (job_.cluster.pools.empty()) return optimizer_cost(parameters, job_);
-    // On unlike nodes all ranks start when the norm is known, so the slowest pool determines the
-    // time.
+    // Unlike nodes all start when the norm is known, so the slowest pool determines the time.
     const std::vector<int> ranks = ranks_by_pool(job_, rank);
     std::vector<CostPart> longest;
     for (int pool = 0; pool < std::ssize(ranks); ++pool) {
@@ -400,8 +396,7 @@ class Estimator {
   }
 
   // Splits the step of the rank that ends last into four parts: its passes; the pipeline's bubble
-  // (the step of the pipeline alone minus these passes); what it computes `beside` the passes; as
-  // dp, the rest.
+  // (the pipeline alone minus these passes); what it computes `beside` them; as dp, the rest.
   void attribute(IterationEstimate& estimate, const ScheduleEvaluation& pipeline, int rank,
                  const std::vector<CostPart>& beside) const {
     const auto add = [&](Category category, Origin origin, double seconds) {
@@ -468,8 +463,7 @@ class Estimator {
   std::vector<std::vector<double>> gathered_s_;
 };
 
-// Returns the iteration as if all replicas were of this kind, so that all members of a group run
-// the same.
+// Returns the iteration as if all replicas, and so all members of a group, were of this kind.
 PreparedIteration alone(const Job& job, const ReplicaCosts& kind,
                         const PreparedIteration& prepared) {
   ReplicaCosts of_all = kind;  // keeps the pools, which determine copies to the host

@@ -1,9 +1,8 @@
 // Step time and memory of a job in closed form. The schedule is evaluated with a time per message
 // and with overlapping collectives of data parallelism (data_parallel.hpp), all on an idle network.
-// An estimate takes a tenth of a millisecond; searches, fits and validation use it. The engine
-// (sim/engine) adds contention, and agrees if there is none. With p equal pipeline stages and m
-// micro-batches, the bubble is (p - 1) / m of the compute (Narayanan et al. 2021, arXiv
-// 2104.04473).
+// It takes 0.1 ms; searches, fits and validation use it. The engine (sim/engine) adds contention,
+// and agrees if there is none. With p equal pipeline stages and m micro-batches, the bubble is (p -
+// 1) / m of the compute (Narayanan et al. 2021, arXiv 2104.04473).
 #pragma once
 
 #include <array>

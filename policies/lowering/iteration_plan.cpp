@@ -91,8 +91,7 @@ struct ReplicaContexts {
         }
       }
     }
-    // If collectives of one kind of replicas are tasks, those of all kinds are, because they share
-    // groups.
+    // If collectives of one kind of replicas are tasks, all are, because kinds share groups.
     for (const std::vector<ChunkRounds>& of_kind : rounds) {
       inner.add(inner_tasks(job, of_kind));
     }
@@ -135,8 +134,7 @@ struct ReplicaContexts {
   InnerTasks inner;
 };
 
-// Adds the communicators of each pipeline rank's members. `flushes`: all ranks meet at the end of
-// an iteration.
+// Adds the communicators of each pipeline rank's members. `flushes`: iterations end with a flush.
 std::vector<PipelineRankGroups> add_all_groups(const Job& job, const ReplicaContexts& replicas,
                                                bool flushes, const IterationPlanOptions& options,
                                                Plan& plan) {
@@ -192,8 +190,7 @@ std::vector<PipelineRankGroups> add_all_groups(const Job& job, const ReplicaCont
   return groups;
 }
 
-// Groups whose members begin passes together: GPUs of a pipeline rank that have the same place in
-// their tp groups.
+// Groups that begin passes together: GPUs of a pipeline rank with the same place in tp groups.
 class MeetingGroups {
  public:
   MeetingGroups(const Job& job, Plan& plan) : layout_(job.layout), plan_(plan) {}

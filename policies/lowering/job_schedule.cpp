@@ -18,8 +18,7 @@
 namespace windtunnel {
 namespace {
 
-// Returns the stages as generators see them: in a loop, in equal slices, recomputing within
-// backwards.
+// Returns stages as generators see them: in a loop, equal slices, recomputing within backwards.
 Schedule plain_stages(const Job& job) {
   Schedule plain;
   plain.name = job.schedule.name;

@@ -423,8 +423,7 @@ class Builder {
     return gather;
   }
 
-  // "0/3", stage and segment, if the stage reduces once an iteration; else with the micro-batch:
-  // "0.5/3".
+  // "0/3" (stage, segment) if the stage reduces once an iteration; else with micro-batch: "0.5/3".
   std::string pieces_where(const Action& action, std::size_t segment, std::size_t segments) const {
     std::string where = fmt::format("{}", action.stage);
     if (job_.layout.sharding >= Sharding::zero2) where += fmt::format(".{}", action.unit);
@@ -507,8 +506,7 @@ class Builder {
   TaskIndex outer_ = -1;                   // last task of options.outer
   std::vector<TaskIndex> before_compute_;  // tasks that the next compute task waits for
 
-  // By cell, kind, cell of the second action of a pair (-1: none), and whether segments cut the
-  // action.
+  // [cell, kind, cell of a pair's second action or -1, whether segments cut it] has steps.
   std::map<std::tuple<int, ActionKind, int, bool>, SteppedAction> known_steps_;
   const SteppedAction* stepped_ = nullptr;  // the steps of the action that is being added
   std::vector<TaskIndex> later_;            // collectives that the next action awaits at its end

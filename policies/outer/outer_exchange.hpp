@@ -32,8 +32,7 @@ class OuterExchange {
   // Returns the bytes that a rank sends to other islands for a complete exchange of all fragments,
   // counted as in wire_bytes().
   double sent_bytes(int level, int pp) const;
-  // Returns the compressor state that a rank keeps between exchanges: residual errors, low-rank
-  // factors.
+  // Returns the compressor state that a rank keeps between exchanges: errors, low-rank factors.
   double state_bytes(int level, int pp) const;
   Origin origin(int level, int pp) const;  // of the times of the level's collectives
 

@@ -14,8 +14,7 @@
 
 namespace windtunnel {
 
-// Returns the seconds for each level. The exchanges overlap steps of `step_s`. `chunks`: as for
-// OuterExchange.
+// Returns [level]. The exchanges overlap steps of `step_s`. `chunks`: as for OuterExchange.
 std::vector<SyncSeconds> sync_seconds(const Job& job, const Schedule& schedule,
                                       const std::vector<ChunkCost>& chunks,
                                       const ReplicaNetwork& network, double step_s);

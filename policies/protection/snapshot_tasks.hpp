@@ -14,10 +14,9 @@
 namespace windtunnel {
 
 // Appends to the plan the groups in which a tier's code moves data: GPUs with the same position in
-// the nodes of a code group, regardless of their stages. Returns them by pipeline rank. Returns
-// nothing if no data moves, or if groups cross stage boundaries so irregularly that no stage is
-// like another. In the latter case each member's data crosses only its own NIC, unless `fidelity:
-// flows` is set.
+// the nodes of a code group, regardless of their stages. Returns them by pipeline rank; nothing if
+// no data moves, or if groups cross stage boundaries so irregularly that no stage is like another.
+// Then each member's data crosses only its own NIC, unless `fidelity: flows` is set.
 std::vector<GroupSlot> add_code_groups(const Job& job, const SnapshotTier& tier, Plan& plan);
 
 struct SnapshotEnd {

@@ -185,8 +185,7 @@ bool survives_nodes(const TierProtection& protection, std::span<const int> lost_
   groups.reserve(lost_nodes.size());
   for (const int node : lost_nodes) groups.push_back(protection.groups.group_of(node));
   std::ranges::sort(groups);
-  // `groups` is sorted, so more losses than tolerated in one group are equal entries this far
-  // apart.
+  // In sorted order more losses than tolerated in one group are equal entries this far apart.
   const std::size_t reach = protection.tolerated;
   for (std::size_t i = reach; i < groups.size(); ++i) {
     if (groups[i] == groups[i - reach]) return false;

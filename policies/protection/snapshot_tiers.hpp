@@ -41,8 +41,7 @@ struct TierProtection {
   bool stop = false;  // survives that all trainers end at once (a planned stop)
 };
 
-// Returns groups of nodes with the same shards of the state on their GPUs; size 1: no other node
-// has a copy.
+// Returns groups of nodes whose GPUs have the same shards; size 1: no other node has a copy.
 NodeGroups same_shard_nodes(const Layout& layout, const Cluster& cluster);
 
 // Returns what a tier survives in a job of `nodes` nodes. `same_shard` is used only for replicas.
@@ -80,8 +79,7 @@ struct RestorableCopy {
   double restore_s = 0;
 };
 
-// Returns the tier with the newest state; among equals the fastest to restore. kNoTier: all are
-// empty.
+// Returns the tier with the newest state; among equals the fastest to restore. kNoTier: none.
 int tier_to_restore_from(const std::vector<RestorableCopy>& copies);
 
 }  // namespace windtunnel

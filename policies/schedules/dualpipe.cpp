@@ -49,8 +49,7 @@ class DualOrder {
       backward(1);
       pair(1, 0);
     }
-    // The later half has only input gradients. Their weight gradients run while the pipeline
-    // drains.
+    // The later half has only input gradients; weight gradients run while the pipeline drains.
     for (int i = 0; i < 2 * (place + 1); ++i) {
       const int lane = 1 - i % 2;
       i <= place ? backward(lane) : backward_input(lane);

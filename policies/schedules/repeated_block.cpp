@@ -53,7 +53,6 @@ class Weave {
     place_weights();
   }
 
-  // Returns all passes of the rank in order.
   std::vector<Event> order(int rank) const {
     std::vector<Event> events;
     append_events(rank, events);
@@ -117,8 +116,7 @@ class Weave {
     return after + 1;
   }
 
-  // The fill ends when the first micro-batch has passed through; the drain begins with the last
-  // one.
+  // The fill ends when the first micro-batch is through; the drain begins with the last one.
   struct Phases {
     size_t fill_end = 0;
     size_t drain_begin = 0;
@@ -140,8 +138,7 @@ class Weave {
     return pass == kWeight ? -1 : 0;
   }
 
-  // Returns the first slot, from `low` on, from which memory has room for one more chunk until
-  // `slot`.
+  // Returns the first slot from `low` on with memory for one more chunk from there to `slot`.
   static int first_room(const std::vector<int>& memory, int limit, int low, int slot) {
     while (slot > low && memory[slot - 1] < limit) --slot;
     return slot;

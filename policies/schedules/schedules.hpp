@@ -31,8 +31,7 @@ struct ScheduleRequest {
 };
 
 struct Job;
-// Returns the ranks, micro-batches and chunks of the job's pipeline. Throws Error as microbatches()
-// does.
+// Returns ranks, micro-batches and chunks of the job's pipeline. Throws Error as microbatches().
 ScheduleRequest request_of(const Job& job);
 
 // Parameters of a request that only some schedules use.

@@ -224,8 +224,7 @@ class MemorySearch {
       const int swapped = swaps * step / kSteps;
       if (step > 0 && swapped == swaps * (step - 1) / kSteps) continue;
       const int rest = searched_.recompute ? count - swapped : 0;
-      // Consecutive recomputed layers are alive together, so recomputing more layers can need more
-      // memory.
+      // Consecutive recomputed layers are alive together, so more of them can need more memory.
       const std::optional<int> again =
           first_of(rest, [&](int recomputed) { return fits_gpu(with_rules(swapped, recomputed)); });
       consider(with_rules(swapped, again.value_or(rest)));

@@ -1,6 +1,5 @@
 // Local search on orders: one chain of small changes. An improvement is kept. A slightly worse
-// order is also kept at first, but less and less often (simulated annealing, Kirkpatrick et al.
-// 1983).
+// order is kept less and less often (simulated annealing, Kirkpatrick et al. 1983).
 #pragma once
 
 #include <cstdint>

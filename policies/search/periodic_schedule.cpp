@@ -165,8 +165,7 @@ class Pattern {
   double period_s() const { return period_s_; }
 
  private:
-  // Returns every order of the ops after the forward of A, each op starting when the one before it
-  // ends.
+  // Returns every order of the ops after the forward of A; each starts when the one before ends.
   static std::vector<Starts> cyclic_orders(const RankTimes& rank) {
     std::vector<Starts> orders;
     std::vector<int> ops = rank.ops;

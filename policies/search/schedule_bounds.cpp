@@ -43,19 +43,16 @@ Ways ways_of(const std::vector<StageCost>& costs, const std::vector<int>& rank_o
   return ways;
 }
 
-// Returns the time from the start of a unit's forward in `from` to the start of its input gradient
-// in `to`.
+// Returns the time from the start of a unit's forward in `from` to that of its I in `to`.
 double way_through_s(const Ways& ways, const std::vector<StageCost>& costs, int from, int to) {
   const int last = static_cast<int>(costs.size()) - 1;
   const double down_s = ways.turn_s - ways.forward_s[from];
   if (to == last) return down_s;
-  // The way back begins at the end of the last stage's input gradient and ends at the start of that
-  // of `to`.
+  // The way back leads from the end of the last stage's input gradient to the start of `to`'s.
   return down_s + input_s(costs[last]) + ways.back_s[last] - ways.back_s[to] - input_s(costs[to]);
 }
 
-// What a rank computes for one unit in all its chunks, and the most time that a unit of memory
-// allows.
+// What a rank computes for a unit in all its chunks, and the best use of memory among them.
 struct RankLoad {
   int first_stage = 0;
   int last_stage = 0;

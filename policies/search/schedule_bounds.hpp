@@ -25,8 +25,7 @@ struct ScheduleBound {
 };
 
 // Costs and limit are those of the request (memory_limit 0: none). `rank_of_stage` has the p * v
-// stages of one replica. The bounds do not hold for schedules with overlapped pairs that hide
-// communication.
+// stages of one replica. They do not hold if overlapped pairs hide communication.
 ScheduleBound schedule_bound(const ScheduleRequest& request, const std::vector<int>& rank_of_stage);
 
 }  // namespace windtunnel

@@ -13,9 +13,8 @@ struct NamedOrder {
   SplitOrder order;
 };
 
-// Orders with one chunk per rank. The number of warm-up forwards decreases by a fixed slope from
-// rank to rank, limited by memory; then input gradients and forwards alternate. Slope 1 is 1F1B, 2
-// is ZB-H2.
+// Orders with one chunk per rank. Warm-up forwards decrease by a fixed slope from rank to rank,
+// limited by memory; then input gradients and forwards alternate. Slope 1 is 1F1B, 2 is ZB-H2.
 std::vector<NamedOrder> warm_up_orders(const ScheduleRequest& request);
 
 // Orders with one chunk per rank if messages occupy their sender's port. A rank runs the passes of

@@ -19,8 +19,7 @@
 namespace windtunnel {
 namespace {
 
-// The number of chains of the local search does not depend on that of threads. Each starts from
-// another order.
+// Chains of the local search, whatever the number of threads. Each starts from another order.
 constexpr int kChains = 4;
 
 // An order that a chain may start from.
@@ -175,8 +174,7 @@ class Search {
     if (filled.possible) starts_.push_back({std::move(name), std::move(order), filled});
   }
 
-  // Keeps the best start of each name, and only one of equal value, so that each chain gets another
-  // one.
+  // Keeps the best start of each name, and only one of equal value, so that all chains differ.
   void keep_best_starts() {
     std::ranges::stable_sort(starts_, {}, [&](const Start& at) {
       return std::pair(value_of(at.filled), at.filled.mean_span_s);
@@ -245,8 +243,7 @@ class Search {
     }
   }
 
-  // Returns the activations of one micro-batch on the fullest rank, for the placement of stages in
-  // which they are least.
+  // Returns the activations of a micro-batch on the fullest rank, in the best placement of stages.
   double activation_of_one() const {
     const std::vector<StageCost> stages = costs();
     double least = std::numeric_limits<double>::infinity();

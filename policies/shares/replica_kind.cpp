@@ -38,8 +38,7 @@ Equals equal_kinds(const std::vector<ReplicaKind>& kinds, std::span<const double
   return equals;
 }
 
-// Returns the relative time of a sequence: 1 over the least Batch::share_of_pool of the kind's
-// pools.
+// Returns a sequence's relative time: 1 over the least Batch::share_of_pool of the kind's pools.
 double stated_s(const Job& job, const ReplicaKind& kind) {
   double share = std::numeric_limits<double>::infinity();
   for (const int pool : kind.pools) share = std::min(share, job.batch.share_of_pool[pool]);
@@ -106,8 +105,7 @@ class Balancer {
   double lead_;
   int tries_;
   std::vector<int> numbers_;
-  // [kind] Sequences per second that this kind and all later ones make, and the number of their
-  // replicas.
+  // [kind] Sequences per second that it and all later kinds make, and how many replicas these have.
   std::vector<double> rate_;
   std::vector<double> members_;
   std::vector<int> best_;

@@ -14,8 +14,7 @@ namespace windtunnel {
 struct ReplicaKind {
   int first = 0;
   int replicas = 1;
-  // [pipeline rank] This is the pool of its nodes; if ranks synchronise in every layer, the slowest
-  // pool.
+  // [pipeline rank] Its pool; if ranks synchronise in every layer, this is the slowest one's.
   std::vector<int> pools;
   int microbatches = 1;  // of each replica
   int micro = 1;         // sequences in each micro-batch
@@ -24,15 +23,13 @@ struct ReplicaKind {
 // Returns for each pipeline rank the slowest pool among its `ranks` ranks from `first_member` on.
 std::vector<int> pools_of_block(const Job& job, int first_member, int ranks);
 
-// Returns the kinds in the order of replicas, with even shares of the batch; without pools a single
-// kind.
+// Returns kinds in the order of replicas, with even shares of the batch; without pools only one.
 std::vector<ReplicaKind> replica_kinds(const Job& job);
 
 // Divides the batch among the kinds by Batch::shares. `microbatch_s`: [kind] time of a micro-batch
 // of Batch::micro sequences on its slowest stage. Normally micro-batches have equal sizes, and
-// kinds differ in their number. If each micro-batch communicates gradients or weights (ZeRO-2,
-// ZeRO-3), the numbers are equal and the sizes differ. Throws Error if the batch cannot be divided
-// in this way.
+// kinds differ in their number. If each communicates gradients or weights (ZeRO-2, ZeRO-3), the
+// numbers are equal and the sizes differ. Throws Error if the batch cannot be divided so.
 void share_batch(const Job& job, std::span<const double> microbatch_s,
                  std::vector<ReplicaKind>& kinds);
 
@@ -40,8 +37,7 @@ void share_batch(const Job& job, std::span<const double> microbatch_s,
 int slower_pool(const Job& job, int a, int b);
 
 // Returns the job as ranks of the kind's replicas on nodes of the pool see it, with their kernels
-// and the groups that they are in. Pool -1: with the properties that all nodes share, and all
-// groups.
+// and the groups that they are in. Pool -1: with what all nodes share, and all groups.
 Job job_of_kind(const Job& job, const ReplicaKind& kind, int pool);
 
 // Returns the numbers n[i] >= 1 with sum(weights[i] * n[i]) == total that minimise max(unit_s[i] *

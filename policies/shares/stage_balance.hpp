@@ -14,9 +14,8 @@ namespace windtunnel {
 // Returns the time of all passes of a micro-batch through a stage.
 double pass_s(const ChunkCost& chunk);
 
-// Returns the number of layers of each stage, for a job with at least two stages that go round the
-// ranks in a loop. All layers count as equally long. A rank is as slow as the slowest of its
-// replicas' nodes.
+// Returns the layers of each stage, for a job with at least two stages in a loop. All layers count
+// as equally long. A rank is as slow as the slowest of its replicas' nodes.
 std::vector<int> balanced_stages(const Job& job);
 
 }  // namespace windtunnel

@@ -27,8 +27,7 @@ struct InputLoad {
 
 InputLoad input_load(const Job& job, const Schedule& schedule);
 
-// These return how many samples each reading GPU loads for a unit of the schedule or for an
-// iteration.
+// Return the samples that each reading GPU loads for a unit of the schedule or an iteration.
 double samples_of_unit(const Job& job, const InputLoad& load, int unit);
 double samples_of_iteration(const Job& job, const InputLoad& load, const Schedule& schedule,
                             int rank);

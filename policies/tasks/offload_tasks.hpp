@@ -25,9 +25,8 @@ class OffloadTasks {
       : job_(job), tasks_(tasks), used_(offload_of(job).sections, -1) {}
 
   // Fetches what a segment of a micro-batch needs. Returns the task for which the segment must
-  // wait; -1: none. The GPU has buffers for Offload::sections segments, so a segment's data is
-  // fetched when the oldest segment has used its data. Activations are also fetched only after they
-  // have been evicted.
+  // wait; -1: none. The GPU has buffers for Offload::sections segments: a segment's data is fetched
+  // when the oldest segment has used its data, and activations not before they are evicted.
   TaskIndex fetch(const HostCopies& copies, const std::string& segment, int stage, int microbatch);
   // Reports the last task of the segment that used the fetched data.
   void used(const HostCopies& fetched, TaskIndex task);

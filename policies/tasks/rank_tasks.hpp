@@ -81,7 +81,6 @@ struct Message {
 
 // Names ranks of a pipeline rank by their distance from its first one, ascending.
 using Members = std::vector<int>;
-// Returns all ranks of a pipeline rank.
 Members whole_pipeline_rank(const Layout& layout);
 // Returns the groups restricted to these members.
 PipelineRankGroups of_members(const PipelineRankGroups& groups, const Members& members);

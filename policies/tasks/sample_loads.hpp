@@ -14,15 +14,13 @@ namespace windtunnel {
 
 class SampleLoads {
  public:
-  // Keeps references. `load` empty: samples are always ready. `alone`: loading takes
-  // InputLoad::sample_s.
+  // Keeps references. `load` empty: samples are always ready. `alone`: use InputLoad::sample_s.
   SampleLoads(const Job& job, const Schedule& schedule, const std::optional<InputLoad>& load,
               int rank, bool alone, RankTasks& tasks);
 
   // Begins an iteration after the task `after`; -1: nothing comes before it.
   void begin(int iteration, TaskIndex after);
-  // Adds the loading of the action's samples to the predecessors of `task`, which computes the
-  // action.
+  // Lets `task`, which computes the action, wait for the samples of the action.
   void await(const Action& action, Task& task);
 
  private:

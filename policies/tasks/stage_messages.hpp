@@ -19,8 +19,7 @@ class StageMessages {
         passes_gradient_(std::move(passes_gradient)),
         tasks_(tasks) {}
 
-  // Sets which repetition of the schedule it is. Messages of different repetitions have different
-  // tags.
+  // Sets the number of the schedule's repetition, because messages of each have different tags.
   void set_round(int round) { round_ = round; }
 
   // Returns the stage on another rank from which the action receives (step -1) or to which it sends

@@ -49,20 +49,17 @@ struct IterationTable {
   StartupReads anew = {};   // of a start without a copy
   double storm_chance = 1;  // probability that other jobs read while this job restarts
   // [j]: time of an iteration without snapshots, and share of the batch, if j + 1 nodes are out
-  // (shrink). The code that fills this decides how a lost node affects the layout. If more nodes
-  // are out, the job waits.
+  // (shrink). What fills this decides how lost nodes affect the layout. If more are out, it waits.
   std::vector<double> shrunk_iteration_s;
   std::vector<double> shrunk_progress;
   // Layouts that relayout uses for these iterations, from most nodes to fewest.
   std::vector<RelaidLayout> relaid = {};
   // [j] Number of the layout in `relaid`, from 1; 0 or no entry: the job keeps its layout.
   std::vector<int> shrunk_layout = {};
-  // 0 if all sizes were simulated. Otherwise it bounds roughly the relative error of the sizes that
-  // were not: from the differences between simulated neighbours, or the error of the closed form
-  // there.
+  // 0 if all sizes were simulated. Otherwise a rough bound on the relative error of the others,
+  // from differences between simulated neighbours or the error of the closed form there.
   double shrunk_gap = 0;
-  // [class] This is the time of an iteration with one slow node of that failure class; 0 for other
-  // classes.
+  // [class] An iteration with one slow node takes this long; 0: no class of slow nodes.
   std::vector<double> slow_iteration_s;
   // Steps before the compressor starts, as a share of all steps of the run (not of this campaign).
   Warmup warmup = {};
@@ -96,8 +93,7 @@ struct RuledIntervals {
 
 // One trial's account in seconds. useful_s and all of lost_s add up to wall_s, to 1e-9 relative.
 struct TrialResult {
-  // The campaign's length, without the part of an iteration that the campaign's end would
-  // interrupt.
+  // The campaign's length, without the part of an iteration that its end would interrupt.
   double wall_s = 0;
   double useful_s = 0;
   double lost_s[kLosses] = {};
@@ -148,20 +144,17 @@ enum class CampaignMode {
   replay,        // steps through every iteration; tests compare fast_forward with it
 };
 
-// Throws Error if parts of the inputs cannot be combined; also throws as check_recovery() and
-// check_snapshot_tiers() do.
+// Throws Error if inputs cannot be combined, and as check_recovery() and check_snapshot_tiers().
 TrialResult run_trial(const CampaignInputs& inputs, int trial, CampaignMode mode,
                       std::vector<CampaignEvent>* events = nullptr);
 
-// Returns the inputs with each rule replaced by its mean interval in the campaign, for theory and
-// tables.
+// Replaces each rule by its mean interval in the campaign, for theory and tables.
 CampaignInputs with_ruled_intervals(CampaignInputs inputs, const CampaignReport& report);
 
-// Returns the same campaign with other failures. Searches choose between settings with these,
-// because the best of several settings was also lucky in the failures that it met: its goodput
-// there is biased upwards (the optimizer's curse: Smith and Winkler 2006, Management Science 52,
-// doi 10.1287/mnsc.1050.0451). What is reported about the chosen setting comes from the campaign
-// itself.
+// Returns the same campaign with other failures. Searches choose between settings with these: the
+// best of several settings was also lucky in the failures that it met, so its goodput is biased
+// upwards (the optimizer's curse: Smith and Winkler 2006, Management Science 52, doi
+// 10.1287/mnsc.1050.0451). Reports come from the campaign itself.
 CampaignInputs to_choose_by(CampaignInputs inputs);
 
 // Runs all trials on `threads` threads (0: all cores). The report does not depend on their number.

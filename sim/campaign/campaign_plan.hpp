@@ -30,8 +30,7 @@ struct CampaignPlan {
   explicit CampaignPlan(const CampaignInputs& campaign_inputs);
 
   bool is_elastic() const { return inputs.recovery.elastic.groups > 0; }
-  // `slow_class` is the class of the slowest node, as an index into inputs.failures, or
-  // kNoSlowNode.
+  // `slow_class` is that of the slowest node, an index into inputs.failures, or kNoSlowNode.
   int pace_index(int level, int slow_class) const {
     return size_of(level) * (1 + static_cast<int>(inputs.failures.size())) + 1 + slow_class;
   }
@@ -51,8 +50,7 @@ struct CampaignPlan {
   }
 
   // Returns the time to convert a copy of the tier between layouts, as numbered by layout_of(). An
-  // island has a different layout for each number of nodes out. For islands `from` and `to` are
-  // these numbers.
+  // island has another layout for each number of nodes out; then `from` and `to` are these.
   double conversion_s(std::size_t tier, int from, int to) const {
     const TierTiming& timing = inputs.table.tiers[tier];
     if (from == to) return 0;

@@ -10,8 +10,7 @@ namespace windtunnel {
 
 class Groups {
  public:
-  // At most `most_out` groups may be out at once. There are no groups if the recovery is not
-  // elastic.
+  // At most `most_out` groups may be out at once. Without elastic recovery there are no groups.
   Groups(const ElasticGroups& elastic, int slots, int most_out);
 
   int out() const { return static_cast<int>(out_.size()); }

@@ -35,8 +35,7 @@ double Exchanges::spared_s(std::int64_t first) const {
 }
 
 // Returns how much later than the others an island may arrive without delaying them: the part of
-// the delay that the exchange does not need. The exposed time of an exchange is part of the step
-// times.
+// the delay that the exchange does not need. Step times contain its exposed time.
 double Exchanges::slack_s(const IslandLevel& level) const {
   return std::max(0.0, level.delay_steps * pace_.iteration_s() - level.exchange_s);
 }
@@ -211,8 +210,7 @@ void Exchanges::complete(Group& group, double at_s, const Told& told) {
       told.missed(island, at_s, shared, step);
       continue;
     }
-    // An island that has not yet begun its first step takes no snapshot in it, so it does not
-    // stall.
+    // An island that has not begun its first step takes no snapshot in it, so does not stall.
     const std::int64_t first = islands_[island].first;
     const double pace = islands_[island].pace;
     double offset_s = first == step ? lifted_s - pace * spared_s(first) : lifted_s;

@@ -36,18 +36,15 @@ class FailureStreams {
     int failure_class;
     double at_s;
   };
-  // Records that the notice of these slots has begun: they leave at its end unless they are lost
-  // earlier.
+  // Begins the notice of these slots: they leave at its end unless they are lost earlier.
   void announce(int failure_class, const std::vector<int>& slots, double now_s);
   const std::vector<Leaving>& leaving() const { return leaving_; }
   double next_leaving_s() const;  // infinite: no node is leaving
-  // Records that the slot now holds this node, or none (kNobody). `was_empty`: it held no node
-  // before.
+  // From now on the slot holds this node, or none (kNobody). `was_empty`: it held none before.
   void stands(int slot, int node, bool was_empty, double now_s);
 
   double draw_repair_s(int failure_class);
-  // Returns the time until the node that leaves the slot is back, or until the provider replaces
-  // it.
+  // Returns the time until the node that leaves the slot is back, or the provider replaces it.
   double draw_away_s(int failure_class, int slot, double now_s);
   // Returns the time from a failure at `now_s` until the response begins.
   double noticed_after_s(int failure_class, double now_s);

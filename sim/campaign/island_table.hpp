@@ -41,8 +41,7 @@ struct IslandTable {
   std::vector<double> smaller_pace;
   bool own_parts = false;  // each island has private parameters (sync.*.parameters: dense)
   // Number of modules of the second half of the layers (sync.*.paths). Island i has module i /
-  // far_modules of the first half and i % far_modules of the second. 0: all islands have the same
-  // modules.
+  // far_modules of the first half, i % far_modules of the second. 0: all islands have the same.
   int far_modules = 0;
 
   bool has_islands() const { return count > 1; }

@@ -39,8 +39,7 @@ class NodePool {
     bool evicted;        // not taken back into the job
     int slot = kNobody;  // the empty slot that it takes, if there is one
   };
-  // Returns the next node that is back by `now_s`. It goes to an empty slot; if there is none, to
-  // the spares.
+  // Returns a node that is back by `now_s`: it goes to an empty slot, otherwise to the spares.
   std::optional<Back> take_back(double now_s);
 
   double down_s() const;  // sum over nodes: in repair or waiting for it, within the campaign

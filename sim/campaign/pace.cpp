@@ -10,8 +10,7 @@ namespace {
 
 constexpr std::int64_t kMostResidues = 256;  // most entries of a leap: bounds their memory
 
-// Because of rounding a copy may seem to end an ulp after the iteration or period that it fills
-// exactly.
+// Because of rounding a copy may seem to end an ulp after the iteration or period that it fills.
 std::int64_t whole_turns(double duration_s, double turn_s) {
   return std::max<std::int64_t>(1, std::llround(std::ceil(duration_s / turn_s - 1e-9)));
 }
@@ -177,8 +176,7 @@ void Pace::set_common_periods() {
   is_even_ = untimed_ == 0 && !has_pauses_;
 }
 
-// Returns the number of iterations after which everything that is counted in iterations repeats; 0:
-// it is too large.
+// Returns after how many iterations all that is counted in iterations repeats; 0: too many.
 std::int64_t Pace::whole_period() const {
   std::int64_t period = untimed_ == 0 ? 1 : common_period_[untimed_];
   for (const Pause& pause : pauses_) {

@@ -37,8 +37,8 @@ inline constexpr std::int64_t kManyIterations = std::int64_t{1} << 52;
 // SnapshotTier::when_busy decides. skip: snapshots follow at the smallest multiple of the period in
 // which a copy completes, so `turns` - 1 of `turns` are skipped. block and queue: training waits an
 // additional `wait_s` in each iteration that takes a snapshot, so that the next one is due when the
-// writer is free. (In reality training waits before the next snapshot; copies, and results of
-// failures, are the same.)
+// writer is free. (In reality it waits before the next snapshot; copies, and results of failures,
+// are the same.)
 struct Cadence {
   std::int64_t every_iterations = 0;  // 0: by time
   double every_s = 0;                 // 0 with every_iterations 0: never, or by `rule`
@@ -72,8 +72,7 @@ class Pace {
   double elapsed_s(const Steps& steps, const Steps& before = kNoSteps) const {
     return static_cast<double>(steps.total - before.total) * iteration_s_ + stalls_s(steps, before);
   }
-  // Adds iterations first .. last-1 (first >= 1), with snapshots only of tiers that are due by
-  // iteration.
+  // Adds iterations first .. last-1 (first >= 1), with snapshots only of tiers due by iteration.
   void add_iterations(Steps& steps, std::int64_t first, std::int64_t last) const;
   // Returns the number of iterations from `first` on, after the steps `done`, that start within
   // `time_s` of the start of `done`; at most `most`.
@@ -112,8 +111,7 @@ class Pace {
   void give_way(WhenBusy when_busy, double own_stall_s, Cadence& cadence) const;
   std::int64_t iterations_before(double time_s, const Ahead& ahead, std::int64_t most) const;
   double stalls_s(const Steps& steps, const Steps& before) const;
-  // Adds `times` times the pauses and the snapshots that are due by iteration in iterations 1 ..
-  // end-1.
+  // Adds `times` times the pauses and the snapshots due by iteration in iterations 1 .. end-1.
   void add_due(Steps& steps, std::int64_t end, std::int64_t times) const;
   void set_common_periods();
   std::int64_t whole_period() const;
@@ -135,9 +133,8 @@ class Pace {
   std::vector<std::int64_t> common_period_;
   int untimed_ = 0;                // the set of tiers by iteration
   std::vector<int> untimed_sets_;  // subsets of `untimed_`, ascending
-  // Pairs of these sets; the second has one tier more than the first. If the counts of the second
-  // are subtracted from those of the first in this order, "at least these tiers" becomes "exactly
-  // these tiers".
+  // Pairs of these sets; the second has one tier more. If its counts are subtracted from those of
+  // the first, in this order, "at least these tiers" becomes "exactly these tiers".
   std::vector<std::pair<int, int>> exclusions_;
   int leaping_tier_ = 0;
   double longest_period_s_ = 0;

@@ -20,8 +20,7 @@ namespace windtunnel {
 
 class Trial {
  public:
-  // `plan` must outlive the trial, and so must `events`, if given. `index` selects the random
-  // streams.
+  // `plan` and `events` must outlive the trial. `index` selects the random streams.
   Trial(const CampaignPlan& plan, int index, CampaignMode mode,
         std::vector<CampaignEvent>* events = nullptr);
 

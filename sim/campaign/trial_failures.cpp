@@ -90,8 +90,7 @@ std::vector<int> Trial::leaving() const {
   return slots;
 }
 
-// Takes away the nodes that have a notice before the notice ends. Returns the time until spares can
-// join.
+// Takes away nodes that have a notice before it ends. Returns the time until spares can join.
 double Trial::lose_leaving() {
   double provision_s = 0;
   while (!streams_.leaving().empty()) {
@@ -101,8 +100,7 @@ double Trial::lose_leaving() {
   return provision_s;
 }
 
-// Takes away the node for repair, or for good, with the copies that it held. Returns the time until
-// a spare can join.
+// Takes away the node and its copies. Returns the time until a spare can join.
 double Trial::lose_node(int slot, int failure_class) {
   const double repair_s = streams_.draw_away_s(failure_class, slot, now_s_);
   if (inputs_.failures[failure_class].notice_s > 0) log_swap(slot, failure_class);
@@ -134,8 +132,7 @@ int Trial::lacking() const {
 }
 
 // Returns the slots whose GPUs hold no state of the job while it trains. In a shrunk job these are
-// the slots of a replica that lacks a node, because its other nodes wait or train in another
-// replica.
+// the slots of a replica that lacks a node, whose other nodes wait or train elsewhere.
 std::vector<int> Trial::slots_out() const {
   const bool shrunk = plan_.layout_of(level_) > 0;
   if (groups_.out() == 0 && !shrunk) return {pool_.empty().begin(), pool_.empty().end()};

@@ -54,8 +54,7 @@ class UndisturbedRun {
   UndisturbedRun(const Pace& pace, CampaignMode mode, double start_s, std::int64_t first_iteration,
                  Ruling* ruling = nullptr);
 
-  // The job goes on at another pace from `start_s` on, without a restart: periods do not begin
-  // anew.
+  // The job goes on at another pace from `start_s` on without a restart: periods go on, too.
   void go_on(const Pace& pace, double start_s);
   // Forgets incomplete copies, which will never be complete. Must be called after the complete
   // copies have been taken.

@@ -36,8 +36,7 @@ std::vector<std::int32_t> ways_by_end_link(const Ways& ways, size_t links, bool 
 }
 
 // Returns for each link the total capacity of the distinct first (or last) links of the paths
-// through it. It is infinite if the link itself is first (or last) in a path, or if a path repeats
-// a link.
+// through it. Infinite: the link itself is first (last) in a path, or a path repeats a link.
 std::vector<double> bound_of_links(const Ways& ways, const std::vector<double>& capacity,
                                    bool first) {
   std::vector<double> bound(capacity.size(), 0);

@@ -44,8 +44,7 @@ struct FlowLoad {
   WeightedLink link;
 };
 
-// Appends the routes of flows 0 to `flows` - 1. If a flow loads a link several times, its loads are
-// added.
+// Appends the routes of flows 0 to `flows` - 1. Loads of a flow on the same link are added.
 void lay_routes(std::vector<FlowLoad> loads, FlowIndex flows, FlowRoutes& routes);
 
 // Paths from end to end. A flow consists of one or several paths; each carries `share` of the flow

@@ -181,8 +181,7 @@ class FlowTableBuilder {
     for (const Demand& demand : flow.demands) {
       for (int k = 0; k < demand.weight; ++k) add_resource(rank, demand.resource);
     }
-    // SimGrid ignores the rate of a transfer between hosts, so a link that only this flow uses caps
-    // it.
+    // SimGrid ignores a rate between hosts, so a link that only this flow uses caps the flow.
     if (!std::isinf(flow.max_rate)) ways_.links.push_back(add_link(flow.max_rate));
     close_way();
     close_flow(flow.amount * (slowed_by_node(task.kind) ? cluster_.slowdown_of(rank) : 1));

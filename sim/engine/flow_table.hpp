@@ -18,8 +18,7 @@
 namespace windtunnel {
 
 struct FlowTable : FlowRoutes {
-  // The flow of a class's member is the listed one plus the member's position in the class; -1: no
-  // flow.
+  // The flow of a member is the listed one plus the member's position in the class; -1: no flow.
   struct ClassFlows {
     std::vector<FlowIndex> message;              // [peer slot]
     std::vector<std::vector<FlowIndex>> demand;  // [task][flow]

@@ -115,8 +115,7 @@ std::vector<FlowLoad> loads_of_one(std::vector<OwnedLoad> owned) {
   return loads;
 }
 
-// Makes the routes of folded flows: on each link colour they have the load that all flows of one
-// colour put on one link.
+// Makes routes of folded flows: on a link colour, the load of all flows of a colour on one link.
 void fold_flows(const FlowTable& flows, const std::vector<Colour>& flow_colours,
                 const std::vector<Colour>& link_colours, const Owners& owners, Folding& folding) {
   std::vector<std::int32_t> number_of_link;

@@ -51,9 +51,8 @@ struct FoldLimits {
 Folding fold(const Plan& plan, const Cluster& cluster, const FlowTable& flows, FoldMode mode,
              const FoldLimits& limits = {});
 
-// As FoldMode::exact, but without the flows of other replicas. A link carries a message's load only
-// from ranks in step with each other, and the load of a collective inside a replica only from one
-// group.
+// As FoldMode::exact, but without the flows of other replicas. A link carries the load of a message
+// only of ranks in step with each other, that of a collective inside a replica only of one group.
 Folding fold_of_one_replica(const Plan& plan, const Cluster& cluster, const FlowTable& flows);
 
 // Whether the group's members are in different replicas.

@@ -151,8 +151,7 @@ Platform::Platform(const Folding& folding, std::size_t actors, double longest_s)
     : folding_(folding),
       engine_(make_engine(configuration(actors, precision_s(folding, longest_s)))) {
   scale_links();
-  // SimGrid 3 makes the first zone its root; SimGrid 4 already has a root. The root deletes the
-  // others.
+  // SimGrid 3 makes the first zone its root, SimGrid 4 has a root. The root deletes the others.
   zone_ = new RouteZone(folding);
   simgrid::kernel::routing::NetZoneImpl* root = engine_->get_netzone_root()->get_impl();
   if (root != zone_) zone_->set_parent(root);

@@ -31,9 +31,8 @@ struct LinkTransfer {
 
 class Platform {
  public:
-  // Configures SimGrid and builds the links, once per process. The number `actors` determines
-  // whether their stacks get guard pages; `longest_s`, the longest sleep of any actor, determines
-  // the precision of dates.
+  // Configures SimGrid and builds the links, once per process. `actors` determines whether stacks
+  // get guard pages; `longest_s`, the longest sleep, the precision of dates.
   Platform(const Folding& folding, std::size_t actors, double longest_s);
 
   simgrid::s4u::Engine& engine() { return *engine_; }

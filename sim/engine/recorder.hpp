@@ -12,8 +12,7 @@ namespace windtunnel {
 class Recorder {
  public:
   // Ranks are indices into folding.ranks. `recorded_by` names for every rank of the Plan the rank
-  // that is recorded for it, because all spans of thousands of identical ranks would fill the
-  // memory.
+  // that is recorded for it, because spans of thousands of ranks would fill the memory.
   Recorder(const Plan& plan, const Folding& folding, std::vector<RankId> recorded_by);
 
   void start(std::int32_t rank, TaskIndex task, double now_s) {

@@ -134,8 +134,7 @@ class Refinement {
   }
 
   // Returns the flows of its messages, then those that its tasks demand. They are found once per
-  // class: most tasks demand nothing, and to search thousands of tasks for each of a million
-  // members would take most of the time.
+  // class, because a search of thousands of tasks for a million members takes long.
   static std::vector<FlowIndex> flows_of_first_member(const FlowTable::ClassFlows& own) {
     std::vector<FlowIndex> flows;
     for (const FlowIndex flow : own.message) {

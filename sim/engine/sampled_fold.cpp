@@ -114,8 +114,7 @@ class Sampler {
     }
   }
 
-  // Calls `visit` with the first flow of each message and demand, and with the class of the ranks
-  // that have it.
+  // Calls `visit` with the first flow of each message and demand, and the class of its ranks.
   template <class Visit>
   void for_each_of_ranks(const Visit& visit) const {
     for (size_t c = 0; c < plan_.classes.size(); ++c) {
@@ -174,8 +173,7 @@ class Sampler {
   }
 
   // The first half of the sample are the slowest pipelines; the second half is spread over the
-  // others. A pipeline that is not simulated gets the times of the nearest simulated one in that
-  // order.
+  // others. One that is not simulated gets the times of the nearest in that order.
   void choose_of_kind(const std::vector<std::int32_t>& of_kind, std::int64_t most) {
     const std::int64_t count = std::ssize(of_kind);
     const std::int64_t sample = std::min(most, count);

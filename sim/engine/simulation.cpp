@@ -381,8 +381,7 @@ class Simulation {
 Timeline simulate_program(const Plan& plan, const Cluster& cluster, const FlowTable& flows,
                           const Folding& folding, const Program& program,
                           std::vector<RankId> recorded_by) {
-  // The object is never destroyed: the process ends after this, and to take SimGrid apart would
-  // only cost time.
+  // Never destroyed: the process ends after this, and to take SimGrid apart would only cost time.
   auto* simulation = new Simulation(plan, cluster, flows, folding, program, std::move(recorded_by));
   return simulation->run();
 }

@@ -149,8 +149,7 @@ WayLoads::Way WayLoads::slowest_way(FlowIndex flow) const {
 
 // Sorts the flows of a kind by the number that share their link, and cuts them into groups: a group
 // ends when it has as many flows as its mean number. Flows with equal numbers are in pseudo-random
-// order. Otherwise pipelines that share one link would share all, and would remain in step, which
-// they do not in reality.
+// order. Otherwise pipelines that share one link would share all and stay in step.
 std::vector<SharedWay> shared_ways(const std::vector<FlowIndex>& sampled,
                                    const std::vector<Colour>& kinds, const WayLoads& loads) {
   std::map<Colour, std::vector<SampledFlow>> by_kind;

@@ -18,8 +18,7 @@ class WayLoads {
  public:
   // `kinds`: [flow] its colour. `in_pipeline`: [flow] whether it belongs to no group of replicas
   // (flows of these groups do not interact on average, because all are simulated). Keeps
-  // references. `duration_s`: that of the plan; it is raised to the time that the plan's busiest
-  // stream or link takes alone.
+  // references. `duration_s`: the plan's, at least that of its busiest stream or link.
   WayLoads(const Plan& plan, const FlowTable& flows, const std::vector<Colour>& kinds,
            const std::vector<char>& in_pipeline, double duration_s);
 

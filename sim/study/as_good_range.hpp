@@ -26,8 +26,8 @@ struct AsGoodRange {
 };
 
 // Searches outwards from the best interval: first over simulated intervals, then beyond them by
-// doubling (or halving), then by bisection to the first that is not as good. Begins again if it
-// finds a better one.
+// doubling (or halving), then by bisection to the first that is not as good. If it finds a better
+// one, it begins again.
 AsGoodRange as_good_range(const AsGoodSearch& search);
 
 }  // namespace windtunnel

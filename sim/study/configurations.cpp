@@ -39,8 +39,7 @@ void put(Overrides& set, const std::string& key, const std::string& value) {
   set.emplace_back(key, value);
 }
 
-// Returns the order of ranks with all axes, because another layout may have ranks along axes that
-// the scenario leaves out.
+// Names all axes, because another layout may have ranks along axes that the scenario leaves out.
 std::string order_text(const Layout& layout) {
   std::vector<std::string_view> names;
   for (const RankAxis axis : all_axes(layout)) names.push_back(name_of(axis));

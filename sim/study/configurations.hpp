@@ -34,8 +34,7 @@ std::vector<Configuration> layouts_of(const Configuration& base, const Allowed& 
 // Returns micro-batches of 1, 2, 4, ... sequences that divide a replica's share of the batch.
 std::vector<Configuration> micro_batches_of(const Configuration& base, const Allowed& allowed = {});
 
-// Returns recomputation of nothing, selective and full. `modules`: also of lists of modules that
-// the model has.
+// Returns none, selective and full. `modules`: also lists of modules that the model has.
 std::vector<Configuration> recomputes_of(const Configuration& base, bool modules);
 
 // Returns offloads from nothing to all of the training state (state_offloads()), each with

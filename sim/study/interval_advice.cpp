@@ -122,8 +122,7 @@ Subject subject(const CampaignInputs& inputs, const CampaignReport& report, std:
   return subject;
 }
 
-// Returns the tiers that save at intervals. Replicas on the GPUs hold the newest state and have no
-// interval.
+// Returns the tiers that save at intervals: not replicas on GPUs, which hold the newest state.
 std::vector<Subject> subjects(const CampaignInputs& inputs, const CampaignReport& report) {
   std::vector<Subject> all;
   for (std::size_t i = 0; i < inputs.table.tiers.size(); ++i) {
@@ -196,8 +195,7 @@ Expected set_formulas(IntervalReport& advice, const CampaignInputs& inputs, cons
   return expected;
 }
 
-// Returns intervals in iterations: around that of the exact formula, or over all possible ones if
-// there is no formula.
+// Returns intervals in iterations: around the exact formula's, or all possible without a formula.
 std::set<int> intervals_to_try(const IntervalReport& advice, const Subject& subject) {
   std::set<int> intervals = {subject.iterations(advice.configured_s)};
   const bool by_formula = advice.mtbf_s > 0;

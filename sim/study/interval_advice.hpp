@@ -17,8 +17,7 @@ namespace windtunnel {
 double storage_interval_s(const CampaignInputs& inputs, std::size_t tier);
 
 // `report`: campaign of these inputs, from which the shares that restored each tier are taken.
-// Empty if no failure goes back to a tier with an interval. Also empty for elastic groups, because
-// these go on.
+// Empty if no failure goes back to a tier with an interval, and for elastic groups, which go on.
 std::optional<IntervalReport> interval_advice(const CampaignInputs& inputs,
                                               const CampaignReport& report, int threads = 0);
 

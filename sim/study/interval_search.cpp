@@ -236,8 +236,7 @@ class Search {
   }
 
   // Returns the intervals whose campaign is reported. If all tiers keep the given ones, these are
-  // the best that were found, to show that they would gain nothing significant; if they would, the
-  // given ones.
+  // the best ones found, to show their small gain, or the given ones if it is significant.
   const std::vector<std::string>& told() const {
     if (chosen_ != given_) return chosen_;
     const bool gains =
@@ -245,9 +244,8 @@ class Search {
     return gains ? given_ : best_;
   }
 
-  // Returns the shortest interval to try. At shorter ones snapshots would be skipped or waited for,
-  // because the last copy is not complete yet, or they would take more of the storage than their
-  // share.
+  // Returns the shortest interval to try. At shorter ones the last copy is not complete yet when a
+  // snapshot is due, or snapshots take more of the storage than their share.
   double shortest_s(size_t at) const {
     IterationTable table = inputs_.table;
     save_every_iterations(table.tiers[tiers_[at]].tier, 1);

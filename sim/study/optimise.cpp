@@ -238,8 +238,7 @@ class Optimiser {
     at.bytes = fault.bytes;
   }
 
-  // Returns `excess` of the job on GPUs with a share of their memory reserved. The job does not
-  // change.
+  // Returns `excess` on GPUs with a share of their memory reserved. The job does not change.
   template <class Excess>
   std::string with_headroom(Job& job, Excess excess) const {
     std::vector<double*> sizes = {&job.cluster.node.gpu.memory_bytes.value};
@@ -487,8 +486,8 @@ void simulate_best(const ScenarioText& scenario, const OptimiseOptions& options,
       best[i].failure = error.what();
     }
   }
-  // Configurations that were simulated come first, by value; then those that were only estimated;
-  // then those whose simulation failed.
+  // Configurations that ran come first, by value; then those only estimated; then those that
+  // failed.
   std::ranges::stable_sort(best, {}, [&](const RankedConfiguration& at) {
     const int group = at.record ? 0 : at.failure.empty() ? 1 : 2;
     return std::pair(group, at.record ? simulated_value(at, options.aim) : 0.0);
@@ -534,8 +533,7 @@ Case start_of(const ScenarioText& scenario, const Overrides& point,
   }
 }
 
-// The closed form by which configurations are ranked does not model steps that go on without some
-// workers.
+// The closed form that ranks configurations does not model steps that leave out workers.
 void check_ranked(const Overrides& point) {
   for (const auto& [key, value] : point) {
     if (!key.starts_with("redundancy") && !key.ends_with(".wait_for")) continue;

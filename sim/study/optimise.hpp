@@ -54,8 +54,7 @@ struct RankedConfiguration {
   double estimated_usd = 0;  // for all tokens, without failures; 0: the scenario has no cost
   double memory_bytes = 0;   // of the fullest GPU
   std::optional<Record> record = {};  // if it was simulated
-  // If campaigns decide: the campaign by which it was chosen, with other failures than the record's
-  // (to_choose_by()).
+  // If campaigns decide: its own, with other failures than the record's (to_choose_by()).
   std::optional<CampaignReport> chosen_by = {};
   std::string failure = {};  // why the simulation failed
 };
@@ -78,8 +77,7 @@ struct Optimisation {
 
 // `points`: further overrides, each of which is tried with everything; at least one, which may be
 // empty. If layouts are searched, the scenario's own layout may be impossible. Throws Error as
-// load_case does; also if nothing is feasible (exit code 1), or if a campaign must decide and the
-// scenario has none.
+// load_case does, if nothing is feasible (exit code 1), or if a needed campaign is missing.
 Optimisation optimise(const ScenarioText& scenario, const std::vector<Overrides>& points,
                       const OptimiseOptions& options);
 

@@ -9,9 +9,8 @@
 
 namespace windtunnel {
 
-// Returns how many of the campaign's trials to repeat: all, or enough to meet a hundred thousand
-// failures, but at least eight. In large jobs every trial meets so many failures that trials are
-// alike.
+// Returns how many of the campaign's trials to repeat: all, or enough for a hundred thousand
+// failures, at least eight. In large jobs every trial meets so many failures that trials are alike.
 int paired_trials(const CampaignReport& report);
 
 // Returns the goodput under the settings `other` over `trials` trials of `report`'s campaign,

@@ -36,12 +36,10 @@ struct MeasuredIteration {
 };
 
 // These throw Error with the place of the key at fault. Exit code 2: the case contradicts itself.
-// Exit code 1: it does not fit in the memory of GPUs or hosts (unless allow_oom, with which
-// memory_excess says so).
+// Exit code 1: it exceeds the memory of GPUs or hosts (with allow_oom memory_excess says so).
 MeasuredIteration measure_iteration(const Case& the_case, const SimulateOptions& options = {});
 Record simulate(const Case& the_case, const SimulateOptions& options = {});
-// Does the same as simulate() if the iterations are known: those of this case, or of one with the
-// same Case::table.
+// Does the same if the iterations are known: of this case, or of one with the same Case::table.
 Record record_of(const Case& the_case, MeasuredIteration measured,
                  const SimulateOptions& options = {});
 

@@ -10,7 +10,6 @@
 namespace windtunnel {
 namespace {
 
-// Returns a kind's rate, averaged over the stages.
 double mean_rate(const Swarm& swarm, int kind) {
   const std::vector<double>& rates = swarm.rates[kind];
   return std::accumulate(rates.begin(), rates.end(), 0.0) / static_cast<double>(rates.size());

@@ -29,9 +29,8 @@ struct Swarm {
 };
 Swarm swarm_of(const Volunteers& volunteers, const std::vector<StageWork>& works);
 
-// Returns the micro-batches per second of these peers ([kind] number) if they were assigned
-// optimally: fastest first, each to the stage that is slowest by then. This is optimal if peers are
-// identical.
+// Returns the micro-batches per second of these peers ([kind]) if assigned optimally: fastest
+// first, each to the stage that is slowest by then. This is optimal if peers are identical.
 double balanced_rate(const Swarm& swarm, const std::vector<int>& counts);
 
 struct SwarmTrial {

@@ -75,8 +75,8 @@ struct Diagnosis {
 // The reason that is given for a simulated cause without effect.
 inline constexpr char kChangesNothing[] = "it changes nothing of this job";
 
-// Two causes explain a log equally well if the probability of the less likely one is at least this
-// share of the other's.
+// Two causes explain a log equally well if the less likely has at least this share of the other's
+// chance.
 inline constexpr double kAsGood = 0.5;
 
 // `job` null: only describes the log. Throws Error as resolve_case() and shape_of() do.

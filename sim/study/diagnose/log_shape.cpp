@@ -63,8 +63,7 @@ bool is_known(LogQuantity from, const StepAmounts& amounts) {
   }
 }
 
-// Returns the most reliable quantity that at least half of the steps have and from which a time
-// follows.
+// Returns the most reliable quantity with a time that at least half of the steps have.
 LogQuantity best_quantity(const TrainingLog& log, const StepAmounts& amounts) {
   using enum LogQuantity;
   bool rate = false;

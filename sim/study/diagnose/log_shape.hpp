@@ -52,8 +52,7 @@ struct LogShape {
   bool shows(StepPattern pattern) const;
   // Returns the step time in the slower part of a run that changes; the median of other runs.
   double level_s() const;
-  // Returns the undisturbed step time, as far as the log shows it: in the faster part of a run that
-  // changes; the median of other runs.
+  // Returns the undisturbed step time: in the faster part of a run that changes; the median else.
   double calm_s() const;
 };
 

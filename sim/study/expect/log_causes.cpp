@@ -68,8 +68,7 @@ double rms(const Eigen::VectorXd& values) {
   return std::sqrt(values.squaredNorm() / static_cast<double>(values.size()));
 }
 
-// Returns the median speed-up over the healthy curve at large sizes, or at all sizes if all are
-// small.
+// Returns the median speed-up over the healthy curve at large sizes; at all if all are small.
 double times_as_fast(const ExpectedCurve& healthy, const ExpectedCurve& other) {
   std::vector<double> all, large;
   for (std::size_t i = 0; i < healthy.sizes.size(); ++i) {

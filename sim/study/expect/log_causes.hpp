@@ -53,8 +53,7 @@ struct LogReading {
   bool healthy() const;
   // Returns the cause that explains the log; null: the log is healthy, or no cause fits better.
   const TriedCause* explained_by() const;
-  // Returns other causes that the log cannot distinguish from this one: they have at least a third
-  // of its evidence.
+  // Returns causes that cannot be distinguished from this: with at least a third of its evidence.
   std::vector<const TriedCause*> as_likely() const;
 };
 

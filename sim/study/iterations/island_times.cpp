@@ -55,8 +55,7 @@ IslandTable island_table(const Job& job, const PreparedIteration& prepared,
     constexpr double kNever_steps = 1e15;
     const bool never = of_level.pattern == SyncPattern::none;
     const bool together = of_level.events != SyncEvents::poisson;
-    // An exchange does not wait for a slow island anyway, so that island is one of those that it
-    // leaves out.
+    // An exchange does not wait for a slow island anyway, so it is one of those left out.
     const auto always_late = job.cluster.slow_nodes.empty()
                                  ? 0
                                  : static_cast<int>(std::lround(seconds[level].late * members));

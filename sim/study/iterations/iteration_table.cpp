@@ -31,9 +31,8 @@
 namespace windtunnel {
 namespace {
 
-// Iterations with one node out, two, and so on. A replica that has lost a node lends its other
-// nodes to replicas that lose one later, so as many replicas train as there are complete sets of
-// nodes.
+// Iterations with one node out, two, and so on. A replica that has lost a node lends others to
+// replicas that lose one later, so as many train as there are complete sets of nodes.
 class ShrunkIterations {
  public:
   // Requests no simulation if the job does not shrink.
@@ -210,8 +209,7 @@ void take_best(const Job& job, const std::vector<SmallerStep>& own,
 
 // Adds steps with `out` nodes out, spread over the stages: the ranks of other replicas also run the
 // micro-batches of the stage that lost most ranks. What fits into their idle time is free (ReCycle,
-// Gandhi et al., SOSP 2024, arXiv 2405.14009, sections 4.1 and 4.2). Ignores the additional
-// activations.
+// Gandhi et al., SOSP 2024, arXiv 2405.14009, sections 4.1, 4.2). Ignores more activations.
 void add_rerouted(const Job& job, const Execution& plain, IterationTable& table) {
   const Layout& layout = job.layout;
   const NodeRanks on_node = ranks_of_node(job);

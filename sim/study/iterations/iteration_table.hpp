@@ -23,8 +23,7 @@ struct CampaignIterations {
   IterationTable table;
 };
 
-// How iterations other than the plain one are obtained: those of smaller jobs, and those with
-// snapshots.
+// How iterations of smaller jobs, and those with snapshots, are obtained.
 enum class OtherIterations {
   simulated,
   // Smaller jobs take the time of the closed form. A blocking snapshot takes the time of its copies

@@ -9,8 +9,7 @@
 
 namespace windtunnel {
 
-// Returns which memory (of GPUs, hosts or drives) is exceeded, and by how much; empty: the job
-// fits.
+// Returns which memory (GPUs, hosts or drives) is exceeded, and by how much; empty: none is.
 std::string memory_excess(const Job& job, const PreparedIteration& prepared);
 
 }  // namespace windtunnel

@@ -25,8 +25,7 @@ PoolState state_of_all(const Job& job, const PreparedIteration& prepared);
 double snapshot_node_bytes(const Job& job, const SnapshotTier& tier, MemoryTier where,
                            const PoolState& of_pool, const PoolState& of_all);
 
-// Returns the bytes that Job::offload puts into a tier of the fullest node in the pool; -1: all
-// nodes are alike.
+// Returns bytes that Job::offload puts into a tier of the pool's fullest node; -1: all are alike.
 double offload_node_bytes(const Job& job, const PreparedIteration& prepared, MemoryTier tier,
                           int pool);
 

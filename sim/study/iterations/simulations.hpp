@@ -28,8 +28,7 @@ struct Execution {
 // With filling, this run is the profile, and then the filled Plan is simulated.
 Execution run_plan(const Job& job, const PreparedIteration& prepared,
                    const IterationPlanOptions& options);
-// Simulates the iteration in which the tiers `due` take snapshots, in one draw of the machine's
-// jitter.
+// Simulates the iteration in which the tiers `due` save, in one draw of the machine's jitter.
 Execution run_iteration(const Job& job, const PreparedIteration& prepared, std::vector<int> due,
                         int draw = 0);
 

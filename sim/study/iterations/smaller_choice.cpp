@@ -64,8 +64,7 @@ std::vector<SmallerChoice> best_smaller(const SmallerSetting& setting,
     double trained = -std::numeric_limits<double>::infinity();
   };
   // `trained` has the best progress while more than `out` nodes are out, for each candidate with
-  // out + 1. best_next() returns the best candidate after `from`, with the loss by conversions
-  // between the two.
+  // out + 1. best_next() is the best candidate after `from`, with the loss by conversions.
   std::vector<double> trained;  // [candidate for one node more]
   const auto best_next = [&](std::size_t out, const SmallerChoice& from) {
     Next best;

@@ -33,8 +33,7 @@ struct SmallerChoice {
 };
 
 // Returns the choice with the most progress, as [nodes out - 1] for as many nodes as the job goes
-// on. `own`: [nodes out - 1] steps with fewer replicas; `others`: other layouts, each with its
-// number of nodes.
+// on. `own`: [nodes out - 1] with fewer replicas; `others`: other layouts, with their nodes.
 std::vector<SmallerChoice> best_smaller(const SmallerSetting& setting,
                                         const std::vector<SmallerStep>& own,
                                         const std::vector<SmallerStep>& others);

@@ -159,8 +159,7 @@ std::vector<int> kept_replicas(const Job& job, int missing) {
   return kept;
 }
 
-// Returns the places that remain: each pool keeps its share of the job's nodes, rounded as
-// kept_replicas() does.
+// Returns places that remain: each pool keeps its share of nodes, rounded as in kept_replicas().
 std::vector<int> kept_places(const Job& job, int nodes) {
   const Cluster& cluster = job.cluster;
   const std::set<int> marked = marked_nodes(cluster);
@@ -223,15 +222,13 @@ bool keeps_pods(const Job& job, int missing) {
   return pod * (job.layout.dp - missing) % job.layout.dp == 0;
 }
 
-// The simulated iteration time divided by that of the closed form, for a number of missing
-// replicas.
+// Simulated iteration time over that of the closed form, for a number of missing replicas.
 struct Correction {
   int missing = 0;
   double factor = 1;
 };
 
-// Returns the factor: linear between the known sizes, which ascend, and constant beyond the last
-// one.
+// Returns the factor: linear between the known sizes (ascending), constant beyond the last.
 double correction_at(int missing, const std::vector<Correction>& known) {
   const auto next = std::ranges::upper_bound(known, missing, {},
                                              [](const Correction& one) { return one.missing; });

@@ -45,8 +45,7 @@ std::string why_no_stand_ins(const Job& job);
 
 // Returns the possible numbers of missing replicas, ascending. With these, whole groups share
 // experts and shards, enough replicas remain for measures against slow and faulty ones, the
-// optimizer state still fits in memory although fewer replicas share it, and the longest sequence
-// fits into a group.
+// optimizer state of fewer replicas fits in memory, and the longest sequence fits into a group.
 std::vector<int> smaller_sizes(const Job& job, const PreparedIteration& prepared);
 
 // Returns why no smaller job is possible with one node out; empty: one is.

@@ -113,8 +113,7 @@ std::vector<StragglerRounds> island_rounds(const Job& job, const WorkShares& sha
   return rounds;
 }
 
-// Returns candidate numbers of islands to leave out: all small numbers, then numbers that grow by
-// half.
+// Returns numbers of islands to leave out, as candidates: small ones, then growing by half.
 std::vector<int> numbers_to_leave_out(int groups) {
   constexpr int kFew = 8;
   std::vector<int> numbers;
@@ -275,16 +274,14 @@ std::vector<DriftLevel> drift_levels(const Job& job) {
   return drifts;
 }
 
-// Returns the mean of islands that never wait. Each has its own pace, so steps per second are
-// averaged.
+// Returns the mean of islands that never wait: it averages their numbers of steps per second.
 double mean_apart_s(const std::vector<IslandStep>& steps) {
   double per_s = 0;
   for (const IslandStep& own : steps) per_s += 1 / own.mean;
   return static_cast<double>(steps.size()) / per_s;
 }
 
-// Returns the levels with the shortest time per step that counts, over all numbers of islands left
-// out.
+// Returns the levels with the shortest time per step that counts, over numbers left out.
 template <class With>
 std::vector<SyncSeconds> least_step(const Job& job, int groups, double step_s, const With& with) {
   std::vector<SyncSeconds> best;

@@ -11,8 +11,7 @@ namespace {
 
 constexpr int kMostSteps = 32;  // most steps that are simulated beside an exchange
 
-// How many steps to simulate beside an exchange, and the share of the exchange that runs beside
-// them.
+// Steps to simulate beside an exchange, and the share of it that runs beside them.
 struct Window {
   int steps = 0;
   double share = 1;
@@ -36,8 +35,7 @@ double end_s(const Job& job, const PreparedIteration& prepared,
 // Returns when step `last` ends without an exchange beside it. `job`: the one that is simulated.
 double end_without_s(const Job& job, const PreparedIteration& prepared, const DrawnIteration& plain,
                      int last) {
-  // The mean of drawn steps is not the time of the single step that is simulated beside an
-  // exchange.
+  // The mean of drawn steps is not that of the one step simulated beside an exchange.
   if (job.cluster.is_drawn() || plain.stragglers) {
     return end_s(job, prepared, {.iterations = last + 1});
   }

@@ -36,8 +36,7 @@ NodesForGoal GoalSearch::for_budget(double usd) {
 }
 
 // Returns the goal's quantity for a training on `nodes` nodes: the value of the present plan,
-// scaled by the ratio of the closed forms. Returns nothing if no layout fits or none can share the
-// batch.
+// scaled by the ratio of the closed forms. Nothing: no layout fits or shares the batch.
 std::optional<double> GoalSearch::estimated(const Goal& goal, int nodes) {
   const int planned = plan_.basis.request.nodes;
   const double here = tokens_per_s_on(planned);

@@ -157,8 +157,7 @@ class Planner {
     if (known != layouts_.end()) return known->second;
     return layouts_[nodes] = layouts_on(nodes, allowed(), report_.basis.headroom);
   }
-  // Searches with this share of each GPU's memory kept free, and with these additional scenario
-  // keys.
+  // Searches with this share of each GPU's memory kept free, and with these further keys.
   std::vector<Estimated> layouts_on(int nodes, const Allowed& allowed, double headroom,
                                     const Overrides& also = {}) {
     PlanPoint point = {.nodes = nodes, .spares = std::max(0, request().nodes - nodes)};
@@ -197,8 +196,7 @@ class Planner {
     return std::clamp(days * kDay_s, kShortest_s, kLongest_s);
   }
 
-  // If nothing fits, names the smallest of twice, four times, ... the nodes on which something
-  // does.
+  // If nothing fits, names the least of twice, four times, ... the nodes on which something does.
   std::string enough_nodes_text() {
     for (int nodes = 2 * request().nodes; nodes <= kMostPlanNodes; nodes *= 2) {
       tell(fmt::format("searching layouts on {} nodes", nodes));
@@ -523,8 +521,7 @@ class Planner {
     if (!report_.record.iteration.familiarity.unlike_layout.empty()) find_like_measured();
   }
 
-  // Whether the key is a rate, time or number of retries that the plan's scenario contains but the
-  // user did not set.
+  // Whether it is a rate, time or number of retries that the plan has set instead of the user.
   bool is_taken(const std::string& key) const {
     if (!key.starts_with("failures.") && !key.starts_with("recovery.")) return false;
     if (key == "recovery.spares") return false;
@@ -558,9 +555,8 @@ class Planner {
     }
   }
 
-  // Returns the rate of the fastest layout on this number of nodes, in closed form. Some numbers
-  // have no good layout unless some nodes are spares. Throws Error as optimise() does if no layout
-  // is possible.
+  // Returns the rate of the fastest layout on these nodes, in closed form. Some numbers have a good
+  // layout only with spares. Throws Error as optimise() does if no layout is possible.
   double fastest_tokens_per_s(int nodes) {
     tell(fmt::format("searching layouts on {} nodes", nodes));
     // The rate of `nodes` nodes if their number divided as well as that of the plan.

@@ -91,8 +91,7 @@ std::string first_text(const PlanRequest& request, const NodeSpec& node,
       name_of(usual_precision(node.gpu)), software);
 }
 
-// Reads the model and the node, with what the user sets. `software`: a line that names it, or
-// nothing.
+// Reads model and node, with what the user sets. `software`: a line that names it, or nothing.
 Case first_case(const PlanRequest& request, const NodeSpec& node,
                 const std::string& software = {}) {
   const ScenarioText scenario = {.file = kPlanFile, .text = first_text(request, node, software)};
@@ -206,8 +205,7 @@ DocumentNode scenario_tree(const PlanBasis& basis, const PlanPoint& point) {
   return tree;
 }
 
-// Returns the pairs of tp and pp that divide the layers evenly and whose replicas can share the
-// batch.
+// Returns pairs of tp and pp that divide the layers evenly, with replicas that share the batch.
 std::vector<std::pair<int, int>> layouts_that_share(const PlanBasis& basis, int gpus, int batch,
                                                     int layers) {
   std::vector<std::pair<int, int>> layouts;
@@ -245,8 +243,7 @@ std::string as_run(const PlanBasis& basis) {
   return "assumed: as " + basis.framework.name + " is mostly run";
 }
 
-// A choice of the framework, and the default that describes it. An empty value: the framework
-// chooses nothing.
+// A choice of the framework, and the default that describes it; empty: the framework has none.
 struct TakenOfFramework {
   const char* what;
   TakenDefault (*of)(const PlanBasis& basis, const std::vector<ResolvedValue>& chosen);
@@ -488,8 +485,7 @@ std::vector<Overrides> layer_splits(const PlanBasis& basis, const PlanPoint& poi
        {std::pair(0, 0), std::pair(0, -1), std::pair(-1, -1), std::pair(-1, -2)}) {
     if (divides_well) break;
     divides_well = (basis.model.layers - first - last) % kDividesWell == 0;
-    // A split with three layers less must divide well, such as that of 61 layers, which count as
-    // 64.
+    // A split with three layers less, such as 61 layers that count as 64, must divide well.
     if (last == -2 && !divides_well) break;
     const std::vector<std::pair<int, int>> layouts =
         layouts_that_share(basis, gpus, point.batch, basis.model.layers - first - last);

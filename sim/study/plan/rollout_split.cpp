@@ -80,16 +80,14 @@ class Splitter {
   const std::string& too_small() const { return too_small_; }
 
  private:
-  // Returns the number of sequences of an update that these replicas can share evenly and that is
-  // nearest to the scenario's.
+  // Returns the sequences of an update that these replicas share evenly, nearest to the scenario's.
   int nearest_batch(int replicas) const {
     const Batch& batch = given_.job.batch;
     const double whole = static_cast<double>(replicas) * batch.micro;
     return static_cast<int>(std::max(1.0, std::round(batch.global / whole)) * whole);
   }
 
-  // Finds the speed of an engine. It is the same in every split, unless the learner leaves its
-  // state on the GPUs.
+  // Finds an engine's speed. It is the same in all splits unless the learner's state stays.
   void learn_speed(int size) {
     RolloutSpec spec = engines_;
     spec.engine.tp = size;

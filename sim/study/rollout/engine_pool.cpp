@@ -173,8 +173,7 @@ bool EnginePool::handle(Engine& engine) {
   return true;
 }
 
-// Engines with simultaneous events share the waiting samples. Others have no room while samples
-// wait.
+// Engines with simultaneous events share the waiting samples. Others have no room then.
 void EnginePool::handle_all(double at_s) {
   std::vector<Engine*> handled;
   bool returned = false;

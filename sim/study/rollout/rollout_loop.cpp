@@ -63,8 +63,7 @@ void set_idle(const LoopInputs& inputs, double busy_s, LoopTimes& times) {
   times.learner_idle = std::max(0.0, 1 - (times.training_s + waits_s) / times.period_s);
 }
 
-// Runs batches one by one; or, if the learner is one step behind, trains on each in parallel to the
-// generation of the next one.
+// Runs batches one by one; if the learner is one step behind, in parallel to the next one.
 LoopTimes run_batches(const LoopInputs& inputs) {
   const RolloutSpec& spec = inputs.spec;
   const bool beside = spec.mode == RolloutMode::one_step_off;
@@ -132,8 +131,7 @@ class AsynchronousLoop {
     pool_.submit(now_s, samples);
   }
 
-  // Advances by one version: a batch is complete, the learner trains on it, and its weights are
-  // sent.
+  // Advances by one version: a batch is complete, the learner trains on it and sends weights.
   void step() {
     while (std::ssize(ready_) < spec_.batch()) collect(kNever_s);
     const double begin_s = std::max(now_s_, ready_[spec_.batch() - 1].at_s);

@@ -42,8 +42,7 @@ struct LoopTimes {
 
 LoopTimes run_loop(const LoopInputs& inputs);
 
-// Returns the numbers of tokens of an iteration's samples. They depend only on `spec` and the
-// iteration's number.
+// Returns the tokens of an iteration's samples, which depend only on `spec` and its number.
 std::vector<RolloutSample> draw_batch(const RolloutSpec& spec, int iteration);
 
 // What is lost if engines fail at a rate and are then away for a time. A failure loses the tokens

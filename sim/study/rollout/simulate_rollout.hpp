@@ -12,8 +12,7 @@
 
 namespace windtunnel {
 
-// The learner's time per batch: `step_s` for each iteration, of which the share `forward_share` is
-// a forward pass.
+// The learner's time per batch: `step_s` per iteration, a share of it for a forward pass.
 struct LearnerPace {
   double step_s = 0;
   double forward_share = 1.0 / 3;

@@ -23,7 +23,6 @@ double microbatches_of(const Job& job) {
   return double(job.batch.global) / job.batch.micro;
 }
 
-// Returns the tokens of a micro-batch.
 double batch_tokens(const Job& job) {
   return tokens_per_step(job) / microbatches_of(job);
 }
@@ -33,7 +32,6 @@ struct PairedTrial {
   SwarmTrial unmoved;  // the same trial if peers do not move between stages
 };
 
-// Adds up the trials of a swarm.
 void add_trials(const Swarm& swarm, const std::vector<PairedTrial>& trials, double tokens,
                 VolunteerReport& report) {
   const auto over = [&](double (*value)(const PairedTrial&, const Swarm&), double factor,
