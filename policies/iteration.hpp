@@ -45,8 +45,9 @@ std::optional<double> iteration_step_s_unless(const TooLong& too_long, const Job
 // derivatives: to first order, changes of the optimal order have no effect on it.
 double repriced_step_s(const Job& job, PreparedIteration& prepared);
 
-// Returns how much shorter and longer a step is at the two ends of the uncertainty of the host's
-// launch times (Calibration::host_launch_s and host_kernel_s together). Zero: it never waits.
+// Returns how much shorter and longer a step is at both ends of the interval of the host's launches
+// (Calibration::host_launch_s and host_kernel_s together). It is zero if the step never waits for
+// the host.
 StepSpread host_spread(const Job& job, const PreparedIteration& prepared);
 
 // The steps of this job exchange a fragment of a level layer by layer (SyncStart::layers).

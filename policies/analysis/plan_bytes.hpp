@@ -49,7 +49,7 @@ class PlanBytes {
   struct Volume {
     // of buffers that are divided among the members: reduce-scatter, and half of an all-reduce
     double scattered = 0;
-    double gathered = 0;  // of buffers that every member gets: the other half, all-gather
+    double gathered = 0;  // all-gather, and the other half of an all-reduce
     double summed = 0;    // all-reduced by switches or trees: once into and out of each GPU
     // all-reduced by each node's switch; between nodes scattered and gathered
     double by_nvswitch = 0;

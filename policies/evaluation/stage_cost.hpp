@@ -37,7 +37,8 @@ std::vector<StageCost> stage_costs(const std::vector<ChunkCost>& chunks);
 StageCost slowed(StageCost cost, double slowdown);
 
 // Returns the duration of a forward and a full backward that run as one: each hides its
-// communication behind the kernels of the other. A slow node hides equally much.
+// communication behind the kernels of the other. `recomputes`: includes the recomputation. A slow
+// node hides equally much.
 inline double overlapped_s(const StageCost& forward, const StageCost& backward, bool recomputes,
                            double slowdown = 1) {
   const double backward_s = backward.backward_s() + (recomputes ? backward.recompute_s : 0);

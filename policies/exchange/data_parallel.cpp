@@ -16,7 +16,7 @@
 namespace windtunnel {
 namespace {
 
-// If a stage has more partitions, several are merged into one that takes as long.
+// If a stage has more partitions, several are merged into one that takes as long as they do.
 constexpr double kMostPartitions = 2000;
 
 double gather_s(const Segments& segments) {

@@ -48,8 +48,7 @@ struct Place {
   double peak_bytes = 0;                                        // of what tasks allocate
   double room_bytes = std::numeric_limits<double>::infinity();  // bytes that are free at that peak
   double slowdown = 1;                                          // of the slowest member
-  double mean_slowdown = 0;                                     // their mean, in the reported
-                                                                // iteration
+  double mean_slowdown = 0;                                     // mean in the reported iteration
   std::vector<double> held_bytes;  // [work] bytes that the work keeps here; below 0: it has no room
   std::vector<Run> runs;
   int pp = 0;

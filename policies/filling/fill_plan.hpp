@@ -21,7 +21,8 @@ struct FilledPlan {
 };
 
 // `memory`: [pipeline rank] memory that training uses, so that the work must fit into the rest;
-// empty: unlimited. `slowdowns`: [class] of kernels; empty: the machine's.
+// empty: unlimited. `slowdowns`: [class] of kernels; empty: the machine's. The job must have
+// filling.
 FilledPlan fill_plan(const Job& job, const std::vector<GpuMemory>& memory, const Plan& plan,
                      const Timeline& timeline, std::span<const double> slowdowns = {});
 

@@ -15,7 +15,7 @@ int pool_gpus(const Job& job);
 // Returns the numbers of GPUs that can share a sequence, ascending.
 std::vector<int> degrees_of(const Job& job);
 
-// Returns the next number of packs that a pipeline can process: interleaved chunks need groups.
+// The next number of packs that a pipeline can process: interleaved chunks need whole groups.
 int whole_groups(const Job& job, int packs);
 
 // Returns how many GPUs exchange tokens with each other's experts in every layer.

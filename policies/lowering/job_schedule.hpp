@@ -11,7 +11,7 @@
 
 namespace windtunnel {
 
-// Returns the bytes that the fullest GPU has left for activations; <= 0: none. Assumes a loop.
+// Returns the bytes that the fullest GPU has for activations; <= 0: none. Stages are in a loop.
 double activation_room_bytes(const Job& job, const std::vector<ChunkCost>& chunks);
 
 // Returns the schedule for the job's pipeline, micro-batches and choice. Generators that plan with

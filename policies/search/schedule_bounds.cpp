@@ -52,7 +52,7 @@ double way_through_s(const Ways& ways, const std::vector<StageCost>& costs, int 
   return down_s + input_s(costs[last]) + ways.back_s[last] - ways.back_s[to] - input_s(costs[to]);
 }
 
-// What a rank computes for a unit in all its chunks, and the best use of memory among them.
+// What a rank computes for a unit in all its chunks.
 struct RankLoad {
   int first_stage = 0;
   int last_stage = 0;

@@ -22,7 +22,7 @@ class CompensatedSum {
 
 class Account {
  public:
-  // `plan` must outlive it.
+  // `plan` must outlive the account.
   explicit Account(const CampaignPlan& plan);
 
   void spend(Loss loss, double duration_s);

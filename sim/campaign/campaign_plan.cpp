@@ -89,7 +89,7 @@ JobSize CampaignPlan::size_at(int level) const {
   const double groups = inputs.recovery.elastic.groups;
   const double progress =
       is_elastic() ? (groups - level) / groups : table.shrunk_progress[level - 1];
-  // A smaller job has a share of the batch, so an iteration is no shorter than this share of one.
+  // A smaller job's iteration, with a share of the batch, takes at least this share of a full one.
   const auto place = static_cast<std::size_t>(level - 1);
   const int layout = place < table.shrunk_layout.size() ? table.shrunk_layout[place] : 0;
   return {std::max(table.shrunk_iteration_s[place], progress * plain_s), progress, layout};

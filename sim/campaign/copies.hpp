@@ -13,7 +13,7 @@ namespace windtunnel {
 
 class Copies {
  public:
-  // `plan` must outlive it.
+  // `plan` must outlive this object.
   explicit Copies(const CampaignPlan& plan);
 
   // Adds the run's complete copies (UndisturbedRun::complete_copies). `out`: number of nodes that

@@ -13,7 +13,7 @@ namespace windtunnel {
 
 class FailureStreams {
  public:
-  // `inputs` must outlive it.
+  // `inputs` must outlive the streams.
   FailureStreams(const CampaignInputs& inputs, int trial);
 
   struct Next {

@@ -18,7 +18,7 @@ inline constexpr int kNobody = -1;
 
 class NodePool {
  public:
-  // `recovery` must outlive it.
+  // `recovery` must outlive the pool.
   NodePool(const RecoveryPolicy& recovery, int nodes, double length_s);
 
   int node_at(int slot) const { return node_at_[slot]; }

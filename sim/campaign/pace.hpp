@@ -87,7 +87,7 @@ class Pace {
   double training_share() const;
   // Counts the pauses after iterations first .. last-1. Iteration 0 has none.
   void add_pauses(Steps& steps, std::int64_t first, std::int64_t last) const;
-  // Returns the set of tiers that are due by iteration at this one.
+  // Returns the set of tiers that are due by iteration at this iteration.
   int due_by_iteration(std::int64_t iteration) const;
 
   // While no other timed tier is due, the periods of one tier repeat, so 2^leap of them can be

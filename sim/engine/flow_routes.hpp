@@ -27,7 +27,7 @@ struct LinkBurst {
 
 struct FlowRoutes {
   std::vector<std::uint32_t> first_link{0};  // [flow + 1]
-  std::vector<WeightedLink> links;           // those of each flow, none twice
+  std::vector<WeightedLink> links;           // the links of each flow, none twice
   std::vector<double> capacity;              // [link], between bursts
   std::vector<LinkBurst> bursts;             // [link]; empty: no link has bursts
   std::vector<double> largest_amount;        // [link] largest amount of any flow that uses it

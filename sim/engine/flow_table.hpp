@@ -51,7 +51,7 @@ struct FlowTable : FlowRoutes {
   // paths. Spraying uses all paths equally, so it does not count.
   std::vector<char> chosen;
   std::vector<ClassFlows> classes;
-  std::vector<Collective> collectives;                   // distinct ones of all tasks as_flows
+  std::vector<Collective> collectives;                   // those of all tasks as_flows, each once
   std::vector<std::vector<std::int32_t>> collective_of;  // [class][task]; -1: none
   std::vector<GroupFlows> groups;
 };

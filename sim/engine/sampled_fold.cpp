@@ -173,7 +173,7 @@ class Sampler {
   }
 
   // The first half of the sample are the slowest pipelines; the second half is spread over the
-  // others. One that is not simulated gets the times of the nearest in that order.
+  // others. One that is not simulated gets the times of the nearest simulated one in that order.
   void choose_of_kind(const std::vector<std::int32_t>& of_kind, std::int64_t most) {
     const std::int64_t count = std::ssize(of_kind);
     const std::int64_t sample = std::min(most, count);

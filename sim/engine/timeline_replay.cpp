@@ -145,7 +145,7 @@ class Replay {
 
   struct State {
     std::int32_t starts_after = 0;  // number of moments that must come before its start
-    std::int32_t ends_after = 1;    // the same for its end: its start, and the send of a receive
+    std::int32_t ends_after = 1;    // its start; for a receive also the end of its send
     TaskIndex next = -1;            // the next task, if its stream runs in order
     std::int32_t meeting = -1;
     double busy = 0;  // share of the step in which transfers of its slot run

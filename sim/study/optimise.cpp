@@ -37,8 +37,8 @@
 namespace windtunnel {
 namespace {
 
-// Number of configurations that threads judge between two updates of the ranking. It does not
-// depend on the number of threads, so neither does which ones are skipped.
+// Number of configurations that threads judge between two updates of the ranking. It is fixed, so
+// the number of threads does not change which ones are skipped.
 constexpr size_t kBlock = 32;
 
 constexpr const char* kLayoutFault = "layout, model and cluster do not go together";

@@ -43,7 +43,8 @@ double beyond_at_once(const TierProtection& protection, const FailureClass& fail
 }
 
 // Returns the probability that the group of a lost node loses more nodes than the tier tolerates
-// before it is whole again, if each other is lost meanwhile with probability `loss`.
+// before it is whole again, if each other is lost meanwhile with probability `loss`: the mean over
+// nodes.
 double beyond_in_turn(const TierProtection& protection, double loss) {
   if (protection.tolerated == 0) return 0;  // beyond_at_once() counts these losses
   const NodeGroups& groups = protection.groups;

@@ -24,8 +24,7 @@ constexpr double kElseUpTo = 10;
 constexpr double kElseOff = 2;
 constexpr int kSimulated = 7;         // number of strengths of a cause that are simulated
 constexpr int kRefined = 2;           // further ones, where the likelihood is largest
-constexpr double kTooUnlikely = 7;    // log likelihood below the largest at which others are left
-                                      // out
+constexpr double kTooUnlikely = 7;    // below the largest log likelihood: others are left out
 constexpr double kNever = -1e300;     // a log likelihood before anything is known
 constexpr int kBetween = 24;          // interpolated points between two simulated strengths
 constexpr double kNoEffect = 0.005;   // a smaller relative change of the step is no effect

@@ -61,7 +61,7 @@ double GoalSearch::tokens_per_s_on(int nodes) {
   return known->second;
 }
 
-// Returns 1 .. 16, 18, 20, ... 32, 36, ...
+// Returns the numbers of nodes to try: 1 .. 16, 18, 20, ... 32, 36, ...
 std::vector<int> GoalSearch::numbers_of_nodes() const {
   std::vector<int> numbers = {plan_.basis.request.nodes};
   for (int step = 1; step * 8 <= kMostPlanNodes; step *= 2) {

@@ -521,7 +521,7 @@ class Planner {
     if (!report_.record.iteration.familiarity.unlike_layout.empty()) find_like_measured();
   }
 
-  // Whether it is a rate, time or number of retries that the plan has set instead of the user.
+  // Whether the key is a rate, time or number of retries that the plan sets and the user does not.
   bool is_taken(const std::string& key) const {
     if (!key.starts_with("failures.") && !key.starts_with("recovery.")) return false;
     if (key == "recovery.spares") return false;

@@ -87,7 +87,7 @@ class Splitter {
     return static_cast<int>(std::max(1.0, std::round(batch.global / whole)) * whole);
   }
 
-  // Finds an engine's speed. It is the same in all splits unless the learner's state stays.
+  // Finds an engine's speed: the same in all splits unless the learner's state stays on GPUs.
   void learn_speed(int size) {
     RolloutSpec spec = engines_;
     spec.engine.tp = size;
