@@ -2,8 +2,7 @@
 // bytes that must enter and leave a GPU, a node or a part of the fabric, over the bandwidth of all
 // links that join it to the rest; bytes of transfers whose paths all cross one link, over its
 // bandwidth; the kernels of the busiest GPU. The bytes are those that each collective must move on
-// any route, not a simulation's flows, so the bound can contradict a simulation. It covers all
-// iterations of the Plan together.
+// any route, not a simulation's flows, so the bound can contradict a simulation.
 #pragma once
 
 #include <string>

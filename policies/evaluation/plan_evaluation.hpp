@@ -4,9 +4,8 @@
 // class (policies/exchange/stage_message.hpp). A collective takes the closed-form time of its
 // tasks. A class is as slow as its slowest rank, including the jitter that the Plan draws. O(n log
 // n) in the number of tasks.
-// The times are exact if collectives keep the ranks of a class in step. The Timeline records the
-// first rank of every class. The Plan must pass validate_plan, have closed-form collectives
-// (Fidelity::closed) and no demands on shared resources. Throws InternalError if it deadlocks.
+//
+// The times are exact if collectives keep the ranks of a class in step.
 #pragma once
 
 #include <span>
@@ -17,7 +16,7 @@
 
 namespace windtunnel {
 
-// The Timeline records the first member of every class. The Plan must pass validate_plan, have
+// The Timeline records the first rank of every class. The Plan must pass validate_plan, have
 // closed-form collectives (Fidelity::closed) and no demands on shared resources. Throws
 // InternalError if it deadlocks.
 Timeline evaluate_plan(const Plan& plan, const Cluster& cluster);

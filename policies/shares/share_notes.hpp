@@ -1,5 +1,4 @@
-// Returns notes on how layers and the batch are divided among nodes of different kinds. `kinds`:
-// those of the job's replicas, with their shares. Empty if everything is divided evenly.
+// Notes on how layers and the batch are divided among nodes of different kinds, if not evenly.
 #pragma once
 
 #include <span>
@@ -11,7 +10,7 @@
 
 namespace windtunnel {
 
-// `kinds`: of the job's replicas, with their shares. Empty if everything is even.
+// `kinds`: those of the job's replicas, with their shares. Empty if everything is even.
 std::vector<Note> share_notes(const Job& job, std::span<const ReplicaKind> kinds);
 
 }  // namespace windtunnel
