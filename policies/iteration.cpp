@@ -17,7 +17,7 @@
 namespace windtunnel {
 namespace {
 
-// The functions that depend on how the sequences of a batch are assigned.
+// The functions that depend on how the sequences of a batch are assigned to GPUs.
 struct Strategy {
   void (*check)(const Job&);
   PreparedIteration (*prepare)(const Job&, const SharedGeometry&, const SharedPacks&);
@@ -42,15 +42,15 @@ const Strategy& strategy_of(const Job& job) {
   return job.lengths ? kUnequal : kAlike;
 }
 
-// `step_s` plus the mean time that exchanges between islands add to a step.
+// Returns `step_s` plus the mean time that exchanges between islands add to a step.
 double with_sync(const Job& job, const PreparedIteration& prepared, double step_s) {
   return job.sync.empty() ? step_s
                           : mean_step(job.sync, sync_seconds(job, prepared, step_s), step_s).all_s;
 }
 
-// A lower bound of the step time under the job's schedule: its passes alone, with messages that
-// take no time. 0, which bounds nothing, if steps follow one another without a flush, or if packs
-// of sequences jitter: their drawn steps may be shorter.
+// Returns a lower bound of the step time under the job's schedule: its passes alone, with messages
+// that take no time. Returns 0, which bounds nothing, if steps follow one another without a flush.
+// Also returns 0 if the job has packs of sequences and jitter, because drawn steps may be shorter.
 double passes_s(const Job& job, const PreparedIteration& prepared) {
   if (job.lengths && job.cluster.jitter.active()) return 0;
   const auto makespan_s = [](const Schedule& schedule, const std::vector<ChunkCost>& units) {
@@ -58,7 +58,7 @@ double passes_s(const Job& job, const PreparedIteration& prepared) {
     return evaluate_schedule(schedule, stage_costs(units), 0).makespan_s;
   };
   if (prepared.kinds.empty()) return makespan_s(prepared.schedule, prepared.units);
-  double longest_s = 0;  // no step ends before those of all replicas
+  double longest_s = 0;  // no step ends before the steps of all replicas
   for (const ReplicaCosts& own : prepared.kinds) {
     longest_s = std::max(longest_s, makespan_s(own.schedule, own.units));
   }
@@ -117,13 +117,13 @@ std::vector<SyncSeconds> sync_seconds(const Job& job, const PreparedIteration& p
 Job layered_step(const Job& job, int level) {
   Job layered = job;
   layered.sync.clear();
-  // Keys of sharding change nothing in an island of one replica.
+  // In an island of one replica sharding changes nothing.
   layered.layout.sharding = Sharding::none;
   layered.layout.shard_ranks = 0;
   layered.communication.compressors.dp = {};
   std::vector<int>& groups = layered.layout.sync_groups;
   groups.erase(groups.begin(), groups.begin() + level + 1);
-  // The layers of a fragment are not consecutive, so a part of each layer represents them.
+  // The layers of a fragment are not consecutive. A part of each layer represents them.
   const double bytes = job.sync[level].element_bytes / job.sync[level].fragments;
   layered.software.reduce_bytes = bytes;
   return layered;
@@ -154,7 +154,7 @@ std::optional<double> iteration_step_s_unless(const TooLong& too_long, const Job
 }
 
 double repriced_step_s(const Job& job, PreparedIteration& prepared) {
-  if (job.lengths) {  // costs decide which pack goes where
+  if (job.lengths) {  // costs decide which GPUs get which pack
     prepared = prepare_iteration(job);
     return iteration_step_s(job, prepared);
   }

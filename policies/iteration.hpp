@@ -1,5 +1,5 @@
-// An iteration of any job: prepared once, then lowered to its Plan or estimated in closed form.
-// Micro-batches are all alike, or are packs of sequences of unequal length.
+// An iteration of any job is prepared once, then lowered to its Plan or estimated in closed form.
+// Its micro-batches are all alike, or are packs of sequences of unequal length.
 #pragma once
 
 #include <optional>
@@ -12,50 +12,51 @@
 namespace windtunnel {
 
 // Throws Error if layout, batch, lengths, exchange of gradients or schedule cannot be combined.
-// `geometry` and `packs`: from PreparedIteration::geometry and balanced of another schedule of the
-// job, if available.
+// `geometry` and `packs`: PreparedIteration::geometry and balanced of another schedule of the job,
+// if available.
 PreparedIteration prepare_iteration(const Job& job, const SharedGeometry& geometry = nullptr,
                                     const SharedPacks& packs = nullptr);
 
-// Like prepare_iteration() for a job that has passed check_conflicts() and check_layers(); only the
-// schedule may still not fit.
+// Does the same for a job that has passed check_conflicts() and check_layers(). Only the schedule
+// may still not fit.
 PreparedIteration prepare_checked(const Job& job, const SharedGeometry& geometry = nullptr,
                                   const SharedPacks& packs = nullptr);
 // Throws Error if layout, batch, model, overlap of tensor parallelism or sequence lengths cannot be
 // combined. Both the scenario reader and every search call this, so no search considers a job that
 // the reader would refuse.
 void check_layers(const Job& job);
-// Checks sequence lengths: throws Error if they do not suit the rest of the job, or the longest
+// Throws Error if the sequence lengths do not go with the job's other settings, or if the longest
 // sequence does not fit anywhere.
 void check_sequences(const Job& job);
 
-// `prepared` is prepare_iteration() of the job, or of one with a different number of replicas.
+// `prepared` is prepare_iteration() of the job, or of one with another number of replicas.
 Plan iteration_plan(const Job& job, const PreparedIteration& prepared,
                     const IterationPlanOptions& options = {});
-// The mean over steps with and without exchanges between islands (Job::sync).
+// Returns the mean over steps with and without exchanges between islands (Job::sync).
 IterationEstimate estimate_iteration(const Job& job, const PreparedIteration& prepared);
-// Searches need only IterationEstimate::step_s.
+// Returns only IterationEstimate::step_s, for searches.
 double iteration_step_s(const Job& job, const PreparedIteration& prepared);
-// Returns iteration_step_s(), or nothing if one of its lower bounds, which take less time to find,
-// is `too_long`.
+// Returns iteration_step_s(). Returns nothing if `too_long` is true of one of its lower bounds,
+// which are found faster.
 std::optional<double> iteration_step_s_unless(const TooLong& too_long, const Job& job,
                                               const PreparedIteration& prepared);
-// Returns iteration_step_s() of a job that differs from the prepared one only in its calibration:
-// the order of actions is kept, and `prepared` gets the new costs. It is meant for derivatives:
-// changes of the optimal order have no effect to first order.
+// Returns iteration_step_s() of a job that differs from the prepared one only in its calibration.
+// Keeps the order of actions, and gives `prepared` the new costs. The result is meant for
+// derivatives: to first order, changes of the optimal order have no effect on it.
 double repriced_step_s(const Job& job, PreparedIteration& prepared);
 
-// How much shorter and longer a step is at both ends of the uncertainty of the host's launch times
-// (Calibration::host_launch_s and host_kernel_s together): zero if it never waits for the host.
+// Returns how much shorter and longer a step is at both ends of the interval of the host's launches
+// (Calibration::host_launch_s and host_kernel_s together). It is zero if the step never waits for
+// the host.
 StepSpread host_spread(const Job& job, const PreparedIteration& prepared);
 
-// The job with steps that exchange a fragment of a level layer by layer (SyncStart::layers).
+// The steps of this job exchange a fragment of a level layer by layer (SyncStart::layers).
 Job layered_step(const Job& job, int level);
-// [level of Job::sync] One exchange of a fragment, in closed form, with steps of `step_s`.
+// [level of Job::sync] Returns an exchange of a fragment, in closed form, with steps of `step_s`.
 std::vector<SyncSeconds> sync_seconds(const Job& job, const PreparedIteration& prepared,
                                       double step_s);
 
-// The job must pass check_layers().
+// Returns lower bounds for the job, which must pass check_layers().
 LeastIteration least_iteration(const Job& job);
 
 }  // namespace windtunnel

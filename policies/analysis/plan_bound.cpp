@@ -20,7 +20,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr int kMostWays = 16;        // paths of two GPUs that are searched for common links
+constexpr int kMostWays = 16;        // links of the fabric are left out if two GPUs have more paths
 constexpr double kMostPairs = 4000;  // all-to-alls of groups with more pairs of nodes are left out
 
 class LinkBound {
@@ -40,7 +40,7 @@ class LinkBound {
   }
 
  private:
-  using Capacities = std::vector<BothWays>;  // [part]
+  using Capacities = std::vector<BothWays>;  // [part], see by_parts()
 
   static void consider(double bytes, double capacity, std::string_view links, std::size_t number,
                        PlanBound& bound) {
@@ -57,8 +57,8 @@ class LinkBound {
     }
   }
 
-  // If networks differ, traffic to another network leaves a part by separate links, which have
-  // `common_Bps` per part.
+  // Bounds by the bytes that enter and leave each part of the cluster: a GPU, a node or a part of
+  // the fabric. If networks differ, traffic to another leaves by links of `common_Bps[part]`.
   void by_parts(const std::vector<int>& part_of_rank, Capacities capacities,
                 const std::vector<double>& common_Bps, std::string_view links, bool inside_node,
                 PlanBound& bound) const {
@@ -81,9 +81,9 @@ class LinkBound {
     return links_.capacity(route.front());
   }
 
-  // Inside a node GPUs communicate only through their ports; traffic that leaves the node goes
-  // through the port, from a GPU on the NIC's rail, or through the GPU's own NIC. In nodes with
-  // PCIe all NICs are behind the GPUs' ports.
+  // Inside a node GPUs communicate only through their ports; traffic that leaves the node leaves a
+  // GPU through its port, to another GPU that is on the NIC's rail, or through its own NIC. In
+  // nodes with PCIe all NICs are behind the GPUs' ports.
   void by_gpus(PlanBound& bound) const {
     std::vector<int> gpu_of_rank(plan_.ranks);
     std::iota(gpu_of_rank.begin(), gpu_of_rank.end(), 0);
@@ -141,7 +141,7 @@ class LinkBound {
             bound);
   }
 
-  // All NICs of a node that its GPUs reach.
+  // Returns the bandwidth of all NICs that a node's GPUs reach.
   double nics_of_node(int node, Resource direction) const {
     std::set<LinkId> nics;
     std::vector<LinkId> route;
@@ -208,8 +208,8 @@ class LinkBound {
     by_parts(part_of_rank, std::move(capacities), common_Bps, cut.links, false, bound);
   }
 
-  // Bounds by single links: tasks' demands on their node and on the storage, and messages and
-  // exchanges between nodes whose paths all cross the link.
+  // Bounds by the load of single links: what tasks demand of their node and of the storage, and the
+  // messages and all-to-alls between nodes whose paths all cross the link.
   void by_links(PlanBound& bound) const {
     std::vector<double> load(links_.count(), 0);
     add_demands(load);
@@ -232,7 +232,7 @@ class LinkBound {
   void add_demands(std::vector<double>& load) const {
     std::vector<LinkId> used;
     for (const RankClass& owner : plan_.classes) {
-      std::map<Resource, double> amounts;  // of one member, on a node that is not slow
+      std::map<Resource, double> amounts;  // of one rank of the class, on a node that is not slow
       for (const Task& task : owner.tasks) {
         for (const Flow& flow : task.flows) {
           for (const Demand& demand : flow.demands) {
@@ -250,8 +250,8 @@ class LinkBound {
     }
   }
 
-  // Links that all paths between two GPUs cross; if there are many paths, only those outside the
-  // fabric.
+  // Appends the links that all paths between two GPUs cross, without those of the fabric if there
+  // are many paths.
   void append_common(int from, int to, std::vector<LinkId>& common) const {
     links_.append_route(from, to, common);
     const int ways = links_.paths(from, to);
@@ -268,7 +268,7 @@ class LinkBound {
     }
   }
 
-  // Fabric links that all paths from one node to another cross, from any of their NICs.
+  // Returns the fabric links that all paths from any NIC of one node to any of another cross.
   std::vector<LinkId> links_between(int node, int other) const {
     const int gpus = cluster_.node.gpus;
     std::vector<LinkId> common;
@@ -313,8 +313,8 @@ double kernels_s(const RankClass& owner, std::span<const double> slowdowns,
   return busiest_s;
 }
 
-// Takes the slowest node of each class, and with jitter its first rank, because drawing for all
-// takes long.
+// Takes the slowest rank of each class. With jitter it takes the first rank instead, because
+// drawing jitter for all ranks takes long.
 double busiest_kernels_s(const Plan& plan, const Cluster& cluster) {
   KernelPace pace(plan, cluster);
   double busiest_s = 0;
@@ -334,7 +334,7 @@ double busiest_kernels_s(const Plan& plan, const Cluster& cluster) {
 
 PlanBound plan_bound(const Plan& plan, const Cluster& cluster, CountedTransfers counted) {
   PlanBound bound;
-  if (has_bursts(cluster.fabric)) {  // a step may meet none
+  if (has_bursts(cluster.fabric)) {  // a step may meet no burst, so bursts do not raise the bound
     Cluster quiet = cluster;
     quiet.fabric = between_bursts(quiet.fabric);
     LinkBound(plan, quiet, counted).find(bound);
@@ -346,7 +346,7 @@ PlanBound plan_bound(const Plan& plan, const Cluster& cluster, CountedTransfers 
 }
 
 void check_bound(const Plan& plan, const Cluster& cluster, const Timeline& timeline) {
-  // If only a sample of the ranks was simulated, the time may be off in either direction.
+  // If only a sample of the ranks was simulated, the simulated time may be too short or too long.
   const double rounding = timeline.sampled_of > 0 ? 0.3 : 1e-6;
   const PlanBound bound = plan_bound(plan, cluster, CountedTransfers::as_flows);
   CHECK(timeline.makespan_s >= bound.seconds() * (1 - rounding),

@@ -1,8 +1,8 @@
-// A lower bound for any execution of a Plan: bytes that must enter and leave a GPU, a node or a
-// part of the fabric, over the bandwidth of all links that join it; bytes of transfers whose paths
-// all cross one link, over its bandwidth; and the kernels of the busiest GPU. It is computed from
-// what each collective must move on any route, not from a simulation's flows, so it can contradict
-// a simulation.
+// A lower bound on the time of any execution of a Plan. It is the longest of three kinds of times:
+// bytes that must enter and leave a GPU, a node or a part of the fabric, over the bandwidth of all
+// links that join it to the rest; bytes of transfers whose paths all cross one link, over its
+// bandwidth; the kernels of the busiest GPU. The bytes are those that each collective must move on
+// any route, not a simulation's flows, so the bound can contradict a simulation.
 #pragma once
 
 #include <string>

@@ -65,22 +65,23 @@ void PlanBytes::add(const Task& task, Volume& volume) {
     case CollectiveKind::send_recv:
       volume.shifted += task.bytes;
       break;
-    case CollectiveKind::broadcast:  // depends on the root's position: not counted
+    case CollectiveKind::broadcast:  // bytes depend on the root's position: not counted
     case CollectiveKind::reduce:
     case CollectiveKind::gather:
       break;
   }
 }
 
-// The least bytes that any algorithm moves into or out of a place with `inside` of a group's
-// members, if data can be reduced or copied in other places of the same size on its way.
+// Returns the least bytes that any algorithm moves into (and out of) a place, if data can be
+// reduced or copied on their way in other places of the same size. A place is a GPU, node or part
+// of the fabric with `inside` of the group's `members`.
 double PlanBytes::least_bytes(const Volume& volume, double inside, double members,
                               bool inside_node) {
   if (inside == members) return 0;
   const double away = (members - inside) / members;
   double bytes = volume.summed + inside * away * volume.exchanged + volume.shifted +
                  away * (volume.scattered + volume.gathered);
-  // A port sends its node's switch all parts of its buffer, and then one part of the sum.
+  // A port sends all parts of its buffer to its node's switch, and then one part of the sum.
   bytes += inside_node ? volume.by_nvswitch : 2 * away * volume.by_nvswitch + volume.by_hosts;
   return bytes;
 }

@@ -14,8 +14,8 @@
 namespace windtunnel {
 
 enum class CountedTransfers {
-  as_flows,  // transfers that share links in a simulation
-  all,       // also transfers that take the time of a closed form
+  as_flows,  // only transfers that share links in a simulation
+  all,       // also transfers to which a simulation gives the time of a closed form
 };
 
 // Only transfers whose ranks are all in one node, network or machine are counted.
@@ -28,18 +28,18 @@ struct BothWays {
 
 class PlanBytes {
  public:
-  // Both are kept by reference.
+  // Keeps references to the Plan and the cluster.
   PlanBytes(const Plan& plan, const Cluster& cluster, CountedTransfers counted);
 
-  // [part] bytes that must leave and enter it, over collectives, messages and all-to-alls.
-  // `part_of_rank`: the part of every rank, below `parts`. `inside_node`: parts are smaller than a
-  // node, whose switch can reduce and multicast between ports.
+  // Returns the bytes that must leave and enter each part of the cluster, in collectives, messages
+  // and all-to-alls. `part_of_rank`: the part of every rank, below `parts`. `inside_node`: parts
+  // are smaller than a node, so the node's switch can reduce and multicast between them.
   std::vector<BothWays> across(const std::vector<int>& part_of_rank, int parts, Within within,
                                bool inside_node = false) const;
 
   using Ends = std::function<void(RankId from, RankId to, double bytes)>;
   void for_each_message(const Ends& visit) const;
-  // [{from, to}] bytes of all-to-alls from node to node, through any of their NICs. Groups with
+  // Returns the bytes that all-to-alls send from one node to another, by {from, to}. Groups with
   // more than `most_pairs` pairs of nodes are omitted.
   using NodePair = std::pair<int, int>;
   std::map<NodePair, double> exchanged_between_nodes(double most_pairs) const;
@@ -47,16 +47,16 @@ class PlanBytes {
  private:
   // Bytes that the collectives of a group must move, over all its tasks.
   struct Volume {
-    // each part of a buffer goes to one member: reduce-scatter, and half of an all-reduce
+    // of buffers that are divided among the members: reduce-scatter, and half of an all-reduce
     double scattered = 0;
-    double gathered = 0;  // every member gets all parts
-    double summed = 0;    // all-reduced by switches or trees: at least once in and once out
-    // all-reduced by each node's switch, and scattered and gathered between nodes
+    double gathered = 0;  // all-gather, and the other half of an all-reduce
+    double summed = 0;    // all-reduced by switches or trees: once into and out of each GPU
+    // all-reduced by each node's switch; between nodes scattered and gathered
     double by_nvswitch = 0;
-    double by_hosts = 0;   // summed by the hosts' CPUs: no traffic between GPUs of a node
-    double exchanged = 0;  // all-to-all, per member
-    double shifted = 0;    // to the next member
-    // Uneven all-to-alls, by exchange of the Plan and direction.
+    double by_hosts = 0;   // all-reduced by the hosts' CPUs: no traffic between GPUs of a node
+    double exchanged = 0;  // all-to-all, from each member
+    double shifted = 0;    // send-recv, from each member to the next one
+    // Bytes of uneven all-to-alls, by index of the exchange in the Plan and whether it returns.
     std::map<std::pair<std::int16_t, bool>, double> uneven = {};
   };
 

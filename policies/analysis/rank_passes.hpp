@@ -15,17 +15,17 @@ struct RankPass {
   std::string name;                  // "F0.3": forward of stage 0, micro-batch 3; "optimizer"
   std::optional<ActionKind> action;  // F, B, I, W; none: the optimizer
   int stage = -1;
-  int microbatch = -1;  // or its unit, if micro-batches are sliced (Schedule::slices)
+  int microbatch = -1;  // with sliced micro-batches its unit (Schedule::slices)
   bool paired = false;  // a forward and a full backward that run as one
   double start_s = 0;   // since the start of the first pass
   double end_s = 0;
-  // the part in which kernels run: excludes waits for the host and for other ranks, and
+  // how long kernels run in it: without waits for the host and for other ranks, and without
   // communication inside the pass
   double busy_s = 0;
 };
 
-// The passes of the last reported iteration in order of start times, the optimizer last. Pieces of
-// a pass are merged, and a separate recomputation is merged into the following backward. `plan` and
+// Returns the passes of the last reported iteration by start time, with the optimizer last. Pieces
+// of a pass are merged, as are a separate recomputation and the backward after it. `plan` and
 // `timeline` belong to the job.
 std::vector<RankPass> rank_passes(const Job& job, const Plan& plan, const Timeline& timeline,
                                   RankId rank);

@@ -55,7 +55,7 @@ RankStep rank_step(const Job& job, const Plan& plan, const Timeline& timeline, d
       all.push_back(recorded.spans[t]);
       if (task.action && task.stage >= 0) batches.emplace(task.stage, task.microbatch);
       for (const CostPart& part : task.cost) {
-        if (part.category == Category::wait) continue;  // for another rank: idle
+        if (part.category == Category::wait) continue;  // idle: it waits for another rank
         (part.category == Category::host ? step.host_s
          : is_inner(part.category)       ? step.inside_s
                                          : step.compute_s) += part.seconds;
@@ -68,7 +68,7 @@ RankStep rank_step(const Job& job, const Plan& plan, const Timeline& timeline, d
   }
   step.outside_s = length_of(all) - length_of(passes);
   const double hidden_s = length_of(messages) - step.outside_s;
-  step.hidden_s = hidden_s > 1e-9 * step_s ? hidden_s : 0;  // less is rounding
+  step.hidden_s = hidden_s > 1e-9 * step_s ? hidden_s : 0;  // less is an error of rounding
   const double counted_s = step.compute_s + step.inside_s + step.outside_s + step.host_s;
   step.idle_s = std::max(0.0, step_s - counted_s);
   const std::vector<KernelSeconds> stages = kernel_seconds(job);

@@ -1,5 +1,5 @@
-// Where a simulated step of one rank goes, in the terms of a profiler's trace (kernels by class,
-// exposed communication, idle time), so that both can be compared.
+// Says where a simulated step of one rank goes, in the terms of a profiler's trace (kernels by
+// class, exposed communication, idle time), so that the step and a trace can be compared.
 #pragma once
 
 #include "models/cost/chunk/kernel_seconds.hpp"
@@ -10,7 +10,7 @@ namespace windtunnel {
 
 struct RankStep {
   double step_s = 0;
-  KernelSeconds kernels = {};  // of all its micro-batches, as if kernels ran alone
+  KernelSeconds kernels = {};  // of all the step's micro-batches, as if kernels ran alone
   double optimizer_s = 0;
   // The following members except hidden_s add up to the step.
   double compute_s = 0;  // kernels as they run in the step

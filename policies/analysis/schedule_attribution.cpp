@@ -18,12 +18,12 @@ double& of(TimeUseSeconds& seconds, TimeUse use) {
   return seconds[static_cast<std::size_t>(use)];
 }
 
-// How long two spans of time run together.
+// Returns the length of the intersection of two spans of time.
 double common_s(const StepWindow& a, const StepWindow& b) {
   return std::max(0.0, std::min(a.to_s, b.to_s) - std::max(a.from_s, b.from_s));
 }
 
-// Adds `seconds` of the node's time to what the node does in it.
+// Divides `seconds` of a node's time among the uses of its action.
 void add_work(const Schedule& schedule, const std::vector<StageCost>& costs,
               const ScheduleGraph::Node& node, double seconds, TimeUseSeconds& uses_s) {
   const auto& actions = schedule.actions[node.rank];
@@ -35,11 +35,11 @@ void add_work(const Schedule& schedule, const std::vector<StageCost>& costs,
   }
   const double total_s = std::accumulate(work_s.begin(), work_s.end(), 0.0);
   if (total_s <= 0) return;
-  // The four kinds of work are the first four uses.
+  // The first four uses are those of Work, in the same order.
   for (std::size_t i = 0; i < work_s.size(); ++i) uses_s[i] += work_s[i] * (seconds / total_s);
 }
 
-// Charges [from_s, start of the node), in which the node's rank waits, along the chain before it.
+// Divides a gap, in which the node's rank waits for the node to start, along the chain before it.
 void add_gap(const ScheduleGraph& graph, const GraphTimes& times, std::int32_t node,
              const StepWindow& gap, TimeUse waiting, TimeUseSeconds& uses_s) {
   double message_s = 0;
@@ -62,7 +62,7 @@ TimeUseSeconds attribute_rank(const Schedule& schedule, const std::vector<StageC
   bool has_worked = false;
   std::int32_t previous = -1;
   for (const std::int32_t node : graph.node_of[rank]) {
-    if (node == previous) continue;  // the second of a pair
+    if (node == previous) continue;  // the second action of a pair
     const StepWindow span{times.start_s[node], times.end_s[node]};
     const double gap_end_s = std::min(span.from_s, run.to_s);
     if (gap_end_s > free_s) {

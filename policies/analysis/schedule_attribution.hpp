@@ -1,11 +1,11 @@
 // Tells how each pipeline rank spends a step, and which chain of actions and messages determines
 // the length of the step.
 //
-// A step of a rank is a window of time, the same length for all ranks:
+// Each rank's step is a window of time; all windows have the same length:
 // - all ranks wait for the gradients' norm: from 0 to the makespan and the norm's all-reduce;
 // - post-validation (Zero Bubble, arXiv 2401.10241, section 4): from the rank's first start, for
-//   the longest span from first start to last end of any rank, since ranks proceed to the next
-//   step;
+//   the longest span from first start to last end of any rank, because each rank goes on with the
+//   next step;
 // - asynchronous: the period in steady state (steady_window()), up to the rank's end of the
 //   window's last iteration.
 #pragma once
@@ -33,7 +33,7 @@ struct StepWindow {
 
 class StepClock {
  public:
-  // Keeps references; both must outlive it.
+  // Keeps references to `schedule` and `graph`.
   StepClock(const Schedule& schedule, const ScheduleGraph& graph, const OptimizerSync& sync);
 
   double step_s(const GraphTimes& times) const;
@@ -43,23 +43,23 @@ class StepClock {
   double norm_s() const;
 
  private:
-  // Time from the start of the rank's first compute to its last end.
+  // Time from the start of the rank's first pass to the end of its last.
   double span_s(const GraphTimes& times, int rank) const;
-  // The last node of the iteration to end, on one rank or (-1) on any.
+  // Returns the node of an iteration that ends last, on one rank or (-1) on any.
   std::int32_t last_of_iteration(const GraphTimes& times, int iteration, int rank = -1) const;
 
   const Schedule& schedule_;
   const ScheduleGraph& graph_;
   OptimizerSync sync_;
-  std::vector<std::int32_t> first_;  // [rank] node of its first compute, -1: none
+  std::vector<std::int32_t> first_;  // [rank] node of its first pass, -1: it has none
   // Asynchronous: [iteration][rank] the nodes of its backwards.
   std::vector<std::vector<std::vector<std::int32_t>>> backwards_;
 };
 
-// An overlapped pair's time is divided in proportion to the times of its parts alone. A gap before
-// an action is attributed along the chain of nodes that the action waits for, back to the start of
-// the gap: time of messages to `message`; other ranks' work to `warm_up` before the rank's first
-// action, and to `stall` afterwards. A gap after the rank's last action is `cool_down`.
+// The time of an overlapped pair is divided in proportion to the times that its passes take alone.
+// A gap before an action is divided along the chain of nodes that it waits for, back to the gap's
+// start: messages count as `message`; other ranks' passes count as `warm_up` before the rank's
+// first action, and as `stall` afterwards. A gap after the rank's last action is `cool_down`.
 enum class TimeUse {
   forward,
   backward_input,
@@ -75,7 +75,7 @@ constexpr int kTimeUses = 9;
 std::string_view to_string(TimeUse use);
 using TimeUseSeconds = std::array<double, kTimeUses>;
 
-// [rank]; each entry sums to the step.
+// Returns for each rank times that add up to the step.
 std::vector<TimeUseSeconds> attribute_time(const Schedule& schedule,
                                            const std::vector<StageCost>& costs,
                                            const ScheduleGraph& graph, const GraphTimes& times,
@@ -83,18 +83,19 @@ std::vector<TimeUseSeconds> attribute_time(const Schedule& schedule,
 
 struct ScheduleStep {
   std::int32_t rank = 0;
-  std::int32_t position = 0;   // in the rank's list; for a message, of the action that sends it
+  std::int32_t position = 0;   // in the rank's list; a message has that of the action that sends it
   std::int32_t receiver = -1;  // >= 0: a message
   double start_s = 0;          // from the start of the step
   double end_s = 0;
 };
 
-// The chain ends with the action that ends last; each element is preceded by what it waited for. If
-// several end at the same time, the one of the same rank is chosen.
+// The chain of actions and messages that determines the length of the step. Each waits for the one
+// before it; the last one ends last. If several predecessors end together, that of the same rank
+// counts.
 struct CriticalPath {
   std::vector<ScheduleStep> steps;
-  // Work, messages and optimizer_sync; sums to the step. A chain that reaches back beyond the
-  // step's start (asynchronous, post-validation) is cut there.
+  // The times of passes, messages and optimizer_sync, which add up to the step. A chain that
+  // reaches back beyond the step's start (asynchronous, post-validation) is cut there.
   TimeUseSeconds composition_s{};
   int messages = 0;
 };
@@ -102,7 +103,7 @@ CriticalPath schedule_path(const Schedule& schedule, const std::vector<StageCost
                            const ScheduleGraph& graph, const GraphTimes& times,
                            const StepClock& clock);
 
-// [node] How much later it could end without delaying the last end of all.
+// Returns for each node how much later it could end without delaying the end of the last one.
 std::vector<double> node_slack_s(const ScheduleGraph& graph, const std::vector<double>& duration_s,
                                  const GraphTimes& times);
 

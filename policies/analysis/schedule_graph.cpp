@@ -44,7 +44,7 @@ class GraphBuilder {
   }
 
  private:
-  // An action's activation has this index, and so has its input gradient.
+  // An action's activation has this index, and its input gradient has the same.
   std::size_t activation_of(const Action& action) const {
     return static_cast<std::size_t>(action.stage) * units_ + action.unit;
   }
@@ -81,8 +81,8 @@ class GraphBuilder {
     waits_.emplace_back(node, on);
   }
 
-  // Adds the order of each rank, and its messages. A result that goes to another rank counts as
-  // made by its message.
+  // Adds the order of each rank, and its messages. The maker of a result that goes to another rank
+  // is the message that carries it.
   void add_messages() {
     for (int rank = 0; rank < schedule_.ranks; ++rank) {
       const auto& actions = schedule_.actions[rank];
@@ -106,8 +106,8 @@ class GraphBuilder {
 
   void add_order(int rank, std::int32_t node, std::int32_t previous) {
     if (previous >= 0) add_wait(node, previous);
-    // A synchronous message waits only for its two ends, a blocking one also for the messages
-    // before it.
+    // A synchronous message waits only for the sender and the receiver, a blocking one also for the
+    // messages before it.
     if (sends_ == Sends::synchronous) {
       for (const std::int32_t message : outgoing_[rank]) add_wait(node, message);
       outgoing_[rank].clear();
@@ -134,7 +134,7 @@ class GraphBuilder {
   void add_waits() {
     for (int rank = 0; rank < schedule_.ranks; ++rank) {
       const auto& actions = schedule_.actions[rank];
-      std::int32_t previous = -1;  // node before that of the action
+      std::int32_t previous = -1;  // the node before that of the action, on the same rank
       for (std::size_t i = 0; i < actions.size(); ++i) {
         const std::int32_t node = graph_.node_of[rank][i];
         if (i > 0 && graph_.node_of[rank][i - 1] != node) previous = graph_.node_of[rank][i - 1];
@@ -199,7 +199,7 @@ class GraphBuilder {
       result.nodes.push_back(graph_.nodes[old]);
       result.first_before.push_back(result.first_before.back() + waits[old]);
     }
-    // The waits on a node of the same rank were added first.
+    // Waits for a node of the same rank were added first, so that node comes first in `before`.
     result.before.resize(waits_.size());
     std::vector<std::int32_t> filled = result.first_before;
     for (const auto& [node, on] : waits_) result.before[filled[number[node]]++] = number[on];
@@ -214,12 +214,12 @@ class GraphBuilder {
   const std::vector<StageTimes>& stages_;
   const Sends sends_;
   const std::size_t units_;
-  const std::size_t gradients_;      // first gradient
-  std::vector<std::int32_t> maker_;  // [result] action or message
-  std::vector<std::int32_t> sent_;   // [rank] its last message
-  // [rank] messages of its last action, if sends are synchronous
+  const std::size_t gradients_;      // number of the first gradient
+  std::vector<std::int32_t> maker_;  // [result] the node that makes it, an action or a message
+  std::vector<std::int32_t> sent_;   // [rank] node of its last message
+  // [rank] nodes of the messages of its last action, if sends are synchronous
   std::vector<std::vector<std::int32_t>> outgoing_;
-  std::vector<std::pair<std::int32_t, std::int32_t>> waits_;  // node, on
+  std::vector<std::pair<std::int32_t, std::int32_t>> waits_;  // {node, the node that it waits for}
   ScheduleGraph graph_;
 };
 

@@ -1,4 +1,4 @@
-// Activations alive on each rank over time while it runs a schedule, by the evaluator's rule,
+// Activation memory of each rank over time while it runs a schedule, by the evaluator's rule,
 // without a network or an allocator.
 #pragma once
 
@@ -12,17 +12,17 @@ namespace windtunnel {
 
 struct ActivationPoint {
   double time_s = 0;
-  double activation = 0;  // after this time; in the unit of the costs
+  double activation = 0;  // from this time on; in the unit of the costs
 };
 
 struct RankActivations {
-  std::vector<ActivationPoint> points;  // in list order; several may share a time
+  std::vector<ActivationPoint> points;  // in order of the rank's list; times may be equal
   double peak = 0;
   double peak_s = 0;
   int peak_position = -1;  // index of the action that first reaches the peak; -1: nothing is kept
 };
 
-// [rank] A forward or recomputation allocates when it starts; a backward frees when it ends.
+// Returns [rank]. A forward or recomputation allocates when it starts; a backward frees at its end.
 std::vector<RankActivations> schedule_activations(const Schedule& schedule,
                                                   const std::vector<StageCost>& costs,
                                                   const ScheduleSpans& spans);

@@ -13,8 +13,8 @@
 namespace windtunnel {
 namespace {
 
-// Equally likely values of a log-normal distribution of mean 1, at the middle of their cells: an
-// inverse CDF by table, because a draw per action and replay is the inner loop.
+// Equally likely values of a log-normal distribution of mean 1. The table replaces the inverse CDF,
+// because the inner loop of all replays draws once per action.
 constexpr std::size_t kQuantiles = 1024;
 std::array<double, kQuantiles> jitter_factors(double sigma) {
   const boost::math::normal normal;

@@ -18,17 +18,17 @@
 
 namespace windtunnel {
 
-// What a row's predicates can examine.
+// What the predicates of a row can examine.
 struct Asked {
-  // NOLINTNEXTLINE(google-explicit-constructor): a job is what is mostly asked about.
+  // NOLINTNEXTLINE(google-explicit-constructor): most predicates examine only a job.
   Asked(const Job& the_job) : job(the_job), offload(offload_of(the_job)) {}
   Asked(const Job& the_job, const Offload& other) : job(the_job), offload(other) {}
 
   const Job& job;
-  const Offload& offload;              // the job's, or a candidate for it
+  const Offload& offload;              // the job's, or one that a search tries for it
   const Schedule* schedule = nullptr;  // null: not generated yet
-  // Whether the job's scenario sets a key, for parts that are not stored in the job or are read
-  // after it; empty: the job does not come from a scenario.
+  // Whether the job's scenario sets a key. Predicates ask this about settings that are not stored
+  // in the job or are read after it. Empty: the job does not come from a scenario.
   std::function<bool(std::string_view key)> stated = {};
 };
 
@@ -36,11 +36,11 @@ struct Feature {
   std::string_view name;  // for people: "sharded gradients"
   std::string_view key;   // a scenario's key; messages about the feature begin with it
   bool (*in)(const Asked& asked);
-  std::string_view other_key = {};  // alternative key
+  std::string_view other_key = {};  // another key that sets the feature
 };
 
 struct Conflict {
-  const Feature& is;  // tested first; a message names its key
+  const Feature& is;  // tested first; a message names the key of this feature
   const Feature& with;
   // Continues the message after the key: ": ..." or "does not ...". Names in braces are replaced by
   // the job's values (kValues in conflicts.cpp).
@@ -48,7 +48,7 @@ struct Conflict {
   std::string_view way;  // remedy; empty: `why` contains it
 };
 
-// The rows by subject, in the order in which they are tested.
+// The rows of one subject each, in the order in which they are tested.
 std::span<const Conflict> layout_conflicts();  // tested before the layout is known to be valid
 std::span<const Conflict> island_conflicts();
 std::span<const Conflict> redundancy_conflicts();
@@ -69,8 +69,8 @@ struct ConflictSubject {
   std::string_view title;
   std::span<const Conflict> (*rows)();
 };
-// schedule_conflicts() are tested only if there is a schedule, share_conflicts() only if shares are
-// known to be unequal.
+// schedule_conflicts() are tested only once the schedule is generated, share_conflicts() only once
+// shares are known to be unequal.
 std::span<const ConflictSubject> conflict_table();
 
 struct Refusal {
@@ -82,24 +82,24 @@ struct Refusal {
     return std::string_view(what).substr(what.find_first_not_of(": "));
   }
 };
-// The text of a row for a job. If it names the schedule, `asked` must have one.
+// Returns the text of a row for a job. If the text names the schedule, `asked` must have one.
 std::string text_of(const Conflict& row, const Asked& asked);
 
-// The first row that applies.
+// Returns the message of the first row that applies to the job.
 std::optional<Refusal> first_refusal(std::span<const Conflict> rows, const Asked& asked);
 
-// Throws Error about the keys of the first row that applies: among all that can be tested, or among
-// `rows`.
+// Throws Error about the keys of the first row that applies: among all rows that can be tested, or
+// among `rows`.
 void check_conflicts(const Asked& asked);
 void check_conflicts(std::span<const Conflict> rows, const Asked& asked);
 
-// The first reason, with its key, why these parts of a job cannot be offloaded. Empty: they can.
+// Returns the first reason, with its key, why the job cannot have this offload; or nothing.
 std::string why_not(const Offload& offload, const Job& job);
 
 // Whether a search still has to choose what is offloaded.
 bool leaves_open(const Offload& offload);
 
-// Finds the first stage on the same pipeline rank as its predecessor; 0: none.
+// Returns the first stage that is on the same pipeline rank as its predecessor; 0: none.
 int stage_beside_its_neighbour(const Schedule& schedule);
 
 }  // namespace windtunnel

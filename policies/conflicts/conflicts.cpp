@@ -9,7 +9,7 @@
 namespace windtunnel {
 namespace {
 
-// A name that texts may have in braces.
+// A name that texts may contain in braces.
 struct NamedValue {
   std::string_view name;
   std::string (*value)(const Asked& asked);
@@ -48,7 +48,7 @@ constexpr NamedValue kValues[] = {
 };
 
 // Only values that the text names are formatted, since some are more expensive than the predicates.
-// {size} is that of the axis `key`.
+// {size} becomes the number of ranks on the axis `key`.
 std::string with_values(std::string_view text, std::string_view key, const Asked& asked) {
   fmt::dynamic_format_arg_store<fmt::format_context> values;
   for (const NamedValue& each : kValues) {

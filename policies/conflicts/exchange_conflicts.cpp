@@ -1,4 +1,4 @@
-// Ways of exchanging gradients: overlap, compressor, aggregation, sharding.
+// Conflicts of how gradients are exchanged: overlap, compressor, aggregation, sharding.
 #include "policies/conflicts/features.hpp"
 
 namespace windtunnel {

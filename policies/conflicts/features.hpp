@@ -220,7 +220,7 @@ inline constexpr Feature kSmallShards = {
       const Layout& layout = of.job.layout;
       return has_shard_keys(layout) || shard_ranks(layout).optimizer < layout.dp * layout.cp;
     }};
-// The list of shares is stored in the layout only after it has been checked.
+// A list of shares is stored in the layout only after it has been checked, so the key is asked for.
 inline constexpr Feature kUnevenState = {
     "uneven shares of the training state", "layout.shard_shares", [](const Asked& of) {
       return of.job.layout.state != StateShares::even || states(of, "layout.shard_shares.0");
@@ -241,7 +241,7 @@ inline constexpr Feature kMemoryToFind = {
       return of.job.recompute == Recompute::automatic || leaves_open(of.offload);
     },
     "offload"};
-// Whether a pipeline rank, given its number of ranks by pool, uses several pools.
+// Whether the members of a pipeline rank stand in several pools; `ranks` counts them by pool.
 inline bool stands_on_several(const std::vector<int>& ranks) {
   return std::ranges::count(ranks, 0) < std::ssize(ranks) - 1;
 }
@@ -412,7 +412,7 @@ inline constexpr Feature kMonna = {"the rule monna", "communication.robust", [](
                                             of.job.communication.robust->rule == RobustRule::monna;
                                    }};
 
-// Empty if there are enough replicas.
+// Returns why there are too few replicas for the robust rule; empty: there are enough.
 inline std::string why_few_replicas(const Job& job) {
   if (!job.communication.robust) return "";
   return why_not(*job.communication.robust, job.layout.island_dp());
@@ -420,7 +420,7 @@ inline std::string why_few_replicas(const Job& job) {
 inline constexpr Feature kFewReplicas = {
     "too few replicas for a rule", "layout.dp",
     [](const Asked& of) { return !why_few_replicas(of.job).empty(); }};
-// On unlike nodes, layout.placement may only state the default order.
+// Whether nodes stand in the default order. Unlike nodes must have this order.
 inline bool stand_in_order(const Cluster& cluster) {
   if (cluster.pools.empty()) return cluster.is_whole();
   for (std::size_t node = 0; node < cluster.places.size(); ++node) {
@@ -476,7 +476,7 @@ inline constexpr Feature kAcross = {"compression only across nodes, sites or cop
 inline constexpr Feature kHops = {
     "a compressor that reduces inside nodes first", kCompressor,
     [](const Asked& of) {
-      // Building a recipe costs more than all other predicates, so it comes last.
+      // Building a recipe costs more than all other predicates, so this test comes last.
       if (!kCompressed.in(of) || !kExperts.in(of)) return false;
       if (compresses_across(of.job)) return !kSharded.in(of);
       const TensorShape matrix{.rows = 4096, .columns = 4096};
@@ -587,7 +587,7 @@ inline constexpr Feature kContrastive = {
     "a contrastive loss", "train.loss.kind",
     [](const Asked& of) { return is_contrastive(of.job.training.get()); }};
 
-// ---- Features outside the step, which a job holds only in part.
+// ---- Features outside the step. A job holds them only in part.
 
 inline constexpr Feature kFilling = {"filling", "filling", [](const Asked& of) {
                                        return of.job.filling != nullptr || states(of, "filling");

@@ -1,4 +1,4 @@
-// Islands of replicas (sync), and what a step does about stragglers (redundancy).
+// Conflicts of islands of replicas (sync), and of what a step does about stragglers (redundancy).
 #include "policies/conflicts/features.hpp"
 
 namespace windtunnel {

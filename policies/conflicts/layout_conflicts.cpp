@@ -1,4 +1,4 @@
-// Conflicts of models and how they are divided. These are tested before the layout is known to be
+// Conflicts of models and of how they are divided. They are tested before the layout is known to be
 // valid.
 #include "policies/conflicts/features.hpp"
 

@@ -1,4 +1,4 @@
-// Sequences of unequal length (batch.lengths): packs that go forward and backward one by one.
+// Conflicts of unequal sequences (batch.lengths), whose packs go forward and backward one by one.
 #include "policies/conflicts/features.hpp"
 
 namespace windtunnel {

@@ -1,4 +1,4 @@
-// Conflicts of state outside the GPUs' memory (offload).
+// Conflicts of training state that is kept outside the GPUs' memory (offload).
 #include "policies/conflicts/features.hpp"
 
 namespace windtunnel {

@@ -1,4 +1,4 @@
-// Unlike nodes (cluster.pools), and shares among them.
+// Conflicts of unlike nodes (cluster.pools), and of the shares that they get.
 #include "policies/conflicts/features.hpp"
 
 namespace windtunnel {

@@ -1,5 +1,5 @@
-// Conflicts of features outside the step: other work, loading of samples, engines, volunteers,
-// fused jobs.
+// Conflicts of features outside the step: other work in idle time, loading of samples, engines,
+// volunteers, fused jobs.
 #include "policies/conflicts/features.hpp"
 
 namespace windtunnel {
@@ -47,8 +47,8 @@ constexpr Conflict kCampaignRows[] = {
      ": reroute gives the passes of a lost node to other nodes with the same stage, and on "
      "cluster.pools these differ in speed",
      "take shrink, relayout or wait"},
-    // Idle time used for rerouted micro-batches is not distinguished from idle time caused by
-    // stragglers.
+    // Idle time that rerouted micro-batches use is not distinguished from idle time that stragglers
+    // cause.
     {kReroute, kRedundancy,
      ": reroute does not go with redundancy, because the replicas that would take over passes "
      "already do redundant work",

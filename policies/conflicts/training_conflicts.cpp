@@ -1,4 +1,4 @@
-// Conflicts of what a step trains and how (train).
+// Conflicts of what a step trains, and how (train).
 #include "policies/conflicts/features.hpp"
 
 namespace windtunnel {

@@ -1,5 +1,5 @@
-// During evaluation of a schedule: the streams of collectives in parallel to the compute streams of
-// a pipeline's ranks, and the ends of their iterations.
+// Collectives run in parallel to the compute streams of a pipeline's ranks. While a schedule is
+// evaluated, this class computes when they end, and when the iterations of each rank end.
 #pragma once
 
 #include <vector>
@@ -10,26 +10,26 @@ namespace windtunnel {
 
 class CollectiveStreams {
  public:
-  // Keeps references. Unused if there are neither collectives nor an iteration end.
+  // Keeps references. Without collectives or an iteration end no other function may be called.
   CollectiveStreams(const Schedule& schedule, const SideStreams& beside);
 
-  // Runs an unshard or reduce_grad action; earlier compute ends at `now_s`.
+  // Runs an unshard or reduce_grad action. The compute before it in the list ends at `now_s`.
   void transfer_weights(const Action& action, int rank, double now_s);
 
-  // Returns the end of an action (together with `second`, if given) that could start at `start_s`;
-  // the previous one ended at `previous_s`.
+  // Returns the end of an action that could start at `start_s` if it waited for no collective. The
+  // action before it ended at `previous_s`. `second`: runs as one with the action.
   double run(const Action& action, const Action* second, int rank, double start_s,
              double previous_s);
 
-  // The rank's current iteration, and the position after its last action.
+  // The rank's current iteration, and the position after the iteration's last action.
   int iteration(int rank) const { return ranks_[rank].iteration; }
   const Action* end_of_iteration(int rank) const {
     return schedule_.actions[rank].data() + (marks_[iteration(rank)].end[rank] + 1);
   }
-  // Issues the remaining reductions of the current iteration's own gradients, when the rank's
-  // compute has ended at `now_s`; false: it was done before.
+  // Issues the last reductions of the rank's gradients in the current iteration, after its compute
+  // has ended at `now_s`. Returns false if this was done before.
   bool arrive(int rank, double now_s);
-  // When the rank resumes computing; kPending if its partner has not arrived.
+  // Returns when the rank can compute again; kPending if its partner has not arrived.
   static constexpr double kPending = -1;
   double end_iteration(int rank);
 
@@ -38,9 +38,9 @@ class CollectiveStreams {
 
  private:
   struct RankStream {
-    double before_s = 0;   // end of the second to last segment
+    double before_s = 0;   // end of the second to last segment that has run
     double channel_s = 0;  // end of the most recently issued collective
-    double reduce_s = 0;   // time of the reduction to be issued next
+    double reduce_s = 0;   // seconds of the reduction that is issued next
     double gathers_s = 0;  // when the iteration's gathers were issued
     int iteration = 0;     // the current one
   };
@@ -68,9 +68,9 @@ class CollectiveStreams {
   std::size_t stages_ = 0;
   std::vector<const Action*> first_forward_;  // [iteration * stages + stage], taken from marks_
   std::vector<const Action*> last_backward_;  // [iteration * stages + stage], from marks_
-  std::vector<double> unsharded_s_;           // [stage] end of its unshard; empty: no such actions
-  std::vector<double> arrived_s_;   // [iteration * ranks + rank] when its own gradients are reduced
-  std::vector<double> complete_s_;  // when the partner's are reduced, too
+  std::vector<double> unsharded_s_;           // [stage] end of its unshard; empty: no unshards
+  std::vector<double> arrived_s_;   // [iteration * ranks + rank] when its gradients are reduced
+  std::vector<double> complete_s_;  // the same, when also its partner's gradients are reduced
 };
 
 }  // namespace windtunnel

@@ -16,7 +16,7 @@ bool dispatches(const Job& job, DispatchMode mode, DispatchProgram program) {
          software.dispatch_program == program;
 }
 
-// [stage of the model] Whether its weight gradients are passes of their own.
+// [stage of the model] Whether its weight gradients are separate passes.
 std::vector<bool> splitting_stages(const Schedule& schedule) {
   std::vector<bool> splits(schedule.model_stages(), false);
   for (const auto& actions : schedule.actions) {

@@ -1,14 +1,12 @@
-// Programs that hosts start when one controller tells them: Pathways (Barham et al. 2022, arXiv
-// 2203.12533, sections 4.3 to 4.5 and 5.1). A program is a whole step of all ranks, or a pass of a
-// pipeline stage. Its dispatch takes Software::dispatch_latency_s.
-//
-// Asynchronous: the controller dispatches the programs of the next step while this one runs, those
-// of a rank one after another and those of different ranks in parallel. A step then takes the
-// longer of its own time and its dispatches. Synchronous: a program is dispatched when its inputs
-// are ready, and then waits for the dispatch.
-//
-// The ranks of a gang start each program together. A whole step always does, after the gradient
-// norm.
+// Programs that hosts start when one controller dispatches them: Pathways (Barham et al. 2022,
+// arXiv 2203.12533, sections 4.3 to 4.5 and 5.1). A program is a whole step of all ranks, or a pass
+// of a pipeline stage. To dispatch a program takes Software::dispatch_latency_s.
+// Asynchronous: the controller dispatches the programs of the next step while this one runs. It
+// dispatches those of a rank one after another, those of different ranks in parallel. A step takes
+// as long as its programs or as their dispatches, whichever is longer. Synchronous: a program is
+// dispatched when its inputs are ready, and cannot start earlier.
+// The ranks of a gang start each pass together. A whole step starts together on all ranks, after
+// the gradient norm.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +18,20 @@
 
 namespace windtunnel {
 
-// Time to dispatch a rank's programs of an iteration, one after another, while others run.
+// Returns the time to dispatch a rank's programs of an iteration in turn, while others run.
 double dispatch_ahead_s(const Job& job, const Schedule& schedule, int rank);
-// Dispatch time between two iterations, while nothing runs.
+// Returns the time of dispatches between two iterations, while nothing runs.
 double dispatch_between_s(const Job& job);
-// The time of a step that takes `step_s` without dispatch; `schedule` already contains waits within
-// passes.
+// Returns the time of a step that takes `step_s` without dispatch; `schedule` already contains
+// waits within passes.
 double dispatched_s(const Job& job, const Schedule& schedule, double step_s);
 
-// Adds each pass's wait for its dispatch as host time of the units.
+// Adds each pass's wait for its dispatch to `units`, as host time.
 void add_dispatch_of_passes(const Job& job, const Schedule& schedule,
                             std::vector<ChunkCost>& units);
 
-// The ranks of a pipeline stage that start each pass together, as indices among the `members` of
-// pipeline rank `pp`; empty: none wait for each other.
+// Returns the gangs of a pipeline stage: ranks that start each pass together, as indices among the
+// `members` of pipeline rank `pp`. Empty: no rank waits for another.
 std::vector<std::vector<std::int32_t>> gangs(const Job& job, int pp, int members);
 
 }  // namespace windtunnel

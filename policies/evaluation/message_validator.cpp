@@ -14,7 +14,7 @@
 namespace windtunnel {
 namespace {
 
-// Identifies a message by its two stages, whether its send or its receive names it.
+// Identifies a message by its two stages. Its send and its receive have the same value.
 struct Message {
   bool forward = true;
   int from_stage = 0;
@@ -60,7 +60,7 @@ class MessageChecker {
     return {action.stage, action.unit / (schedule_.microbatches * schedule_.slices)};
   }
 
-  // The message that an action would wait for; whether it exists is checked by the caller.
+  // Returns the message that an action waits for. The caller checks whether the message exists.
   std::optional<Message> input_of(const Action& action) const {
     const int stage = schedule_.model_stage(action.stage);
     if (action.kind == ActionKind::forward && stage > 0) {
@@ -72,7 +72,7 @@ class MessageChecker {
     return std::nullopt;
   }
 
-  // The message that an action's result becomes.
+  // Returns the message that carries an action's result.
   std::optional<Message> output_of(const Action& action) const {
     const int stage = schedule_.model_stage(action.stage);
     if (action.kind == ActionKind::forward && stage + 1 < schedule_.model_stages()) {
@@ -101,7 +101,7 @@ class MessageChecker {
     return schedule_.rank_of_stage[message.from_stage] != schedule_.rank_of_stage[message.to_stage];
   }
 
-  // Stores what a rank has received, sent and made so far.
+  // What a rank has received, sent and computed so far in its list.
   struct Done {
     std::set<Message> received;
     std::set<Message> sent;
@@ -109,7 +109,7 @@ class MessageChecker {
     std::map<int, bool> gathered;  // by stage
   };
 
-  // Checks one rank's list on its own.
+  // Checks one rank's list without those of other ranks.
   void check_rank(int rank) {
     Done done;
     const auto& actions = schedule_.actions[rank];
@@ -194,7 +194,7 @@ class MessageChecker {
     std::vector<Posted> receives;
   };
 
-  // Messages from one rank to another have no names on the wire: they match in order.
+  // Messages from one rank to another have no names, so the nth send must match the nth receive.
   void check_channels() {
     std::map<std::pair<int, int>, Channel> channels;  // (from, to)
     for (int rank = 0; rank < schedule_.ranks; ++rank) {
@@ -215,8 +215,7 @@ class MessageChecker {
   }
 
   void check_order(int from, int to, const Channel& channel) {
-    // Each list on its own has every send and receive that its results and inputs need, and no
-    // other.
+    // check_rank() has found every send and receive that is needed, and no other.
     CHECK(channel.sends.size() == channel.receives.size(), "{} sends, {} receives",
           channel.sends.size(), channel.receives.size());
     for (size_t i = 0; i < channel.sends.size() && !fault_; ++i) {
@@ -229,7 +228,7 @@ class MessageChecker {
     }
   }
 
-  // Lets every rank run as far as it can until all are through.
+  // Runs every rank until it must wait, again and again, until all ranks have ended.
   void run() {
     for (std::vector<bool>* there : {&activation_there_, &gradient_there_}) {
       there->assign(static_cast<size_t>(schedule_.stages()) * schedule_.units(), false);
@@ -259,14 +258,14 @@ class MessageChecker {
     return at > from;
   }
 
-  // A receive follows its send, because the send follows the result.
+  // A receive need not wait for its send: the input that it brings is there only after the send.
   bool ready(const Action& action) {
     const std::optional<Message> input = input_of(action);
     return !input || there(*input);
   }
 
-  // A result is available to its user when it is made or, if messages are explicit, when it is
-  // sent.
+  // A result can be used when it is made; if messages are explicit and another rank uses it, when
+  // it is sent.
   void finish(const Action& action) {
     if (is_send(action.kind)) there(message_of(action)) = true;
     const std::optional<Message> output = output_of(action);
@@ -281,10 +280,10 @@ class MessageChecker {
   }
 
   const Schedule& schedule_;
-  bool explicit_ = false;  // messages are named
+  bool explicit_ = false;  // the schedule contains its messages
   bool gathers_ = false;
-  std::map<std::pair<int, int>, int> weights_left_;  // (stage, iteration)
-  std::map<int, int> reductions_;                    // stage -> iterations reduced
+  std::map<std::pair<int, int>, int> weights_left_;  // {stage, iteration} weight gradients to come
+  std::map<int, int> reductions_;                    // by stage: number of reduced iterations
   std::vector<bool> activation_there_;               // [stage that sends * units + unit]
   std::vector<bool> gradient_there_;                 // [stage that sends * units + unit]
   std::optional<ScheduleFault> fault_;

@@ -16,7 +16,7 @@ namespace {
 // An event has 16 bytes, because the queue moves events more often than anything else.
 class Event {
  public:
-  // `ends`: the task ends; otherwise its not_before_s has come.
+  // `ends`: the event is the task's end; otherwise the task's not_before_s has come.
   Event(double time_s, TaskRef task, bool ends)
       : time_s_(time_s),
         order_(std::uint64_t(task.rank) << 33U | std::uint64_t(task.task) << 1U |
@@ -34,10 +34,10 @@ class Event {
 
  private:
   double time_s_;
-  std::uint64_t order_;  // rank, task, whether it ends
+  std::uint64_t order_;  // rank, task and `ends`, to order events of the same time
 };
 
-// Seconds per byte on the port that a class's messages to a peer leave by.
+// Returns the seconds per byte on the port by which a class's messages to a peer leave.
 double seconds_per_byte(const RankClass& from, int slot, const Cluster& cluster) {
   const NodeSpec& node = cluster.node;
   bool in_node = true;
@@ -54,7 +54,7 @@ double seconds_per_byte(const RankClass& from, int slot, const Cluster& cluster)
   return on_nic / node.nic_Bps.value;
 }
 
-// [class][place of KernelPace] Slowdown of the slowest member.
+// [class][place of KernelPace] Slowdown of the class's slowest rank.
 std::vector<std::vector<double>> slowdowns_by_class(const Plan& plan, const Cluster& cluster) {
   std::vector<std::vector<double>> slowdowns(plan.classes.size());
   if (cluster.slow_nodes.empty() && !cluster.jitter.active()) return slowdowns;
@@ -71,10 +71,10 @@ std::vector<std::vector<double>> slowdowns_by_class(const Plan& plan, const Clus
   return slowdowns;
 }
 
-// The board's ranks are classes here: each class has one entry.
+// The board has one entry for each class, where other executors have one for each rank.
 class PlanEvaluator {
  public:
-  // `slowdowns`: [class], none, one, or one per place of KernelPace.
+  // `slowdowns`: [class] a list that is empty, has one factor, or one per place of KernelPace.
   PlanEvaluator(const Plan& plan, const Cluster& cluster,
                 const std::vector<std::vector<double>>& slowdowns)
       : plan_(plan), templates_(class_templates(plan)), board_(*this) {
@@ -122,7 +122,7 @@ class PlanEvaluator {
     std::size_t next = 0;  // next task, if the stream runs in order
     bool busy = false;
     bool listed = false;       // in choosing_
-    TaskIndex held_send = -1;  // synchronous: it waits for its receiver
+    TaskIndex held_send = -1;  // a synchronous send that waits for its receiver; -1: none
   };
   struct ClassState {
     const ClassTemplate& tasks_of;
@@ -139,7 +139,7 @@ class PlanEvaluator {
     };
     int classes = 0;
     std::vector<Round> rounds = {};     // by sequence
-    std::vector<TaskRef> waiting = {};  // places for all classes, round by round
+    std::vector<TaskRef> waiting = {};  // for each round, one place for every class
   };
 
   static std::vector<double> seconds_of(const RankClass& owner, const ClassTemplate& tasks_of,
@@ -192,7 +192,7 @@ class PlanEvaluator {
     go_on(happened);
   }
 
-  // The active stream of this task may start its next one.
+  // Lets the stream of an ended task start its next one, if it is an active stream.
   void go_on(const TaskRef& task) {
     ClassState& own = classes_[task.rank];
     const std::int16_t s = own.tasks_of.tasks[task.task].stream;
@@ -215,7 +215,7 @@ class PlanEvaluator {
     start(next);
   }
 
-  // Streams by priority start what is most urgent.
+  // Lets each listed stream start its most urgent task.
   void choose() {
     while (!choosing_.empty()) {
       const auto [c, s] = choosing_.back();
@@ -270,7 +270,7 @@ class PlanEvaluator {
 
   void ends_at(const TaskRef& task, double time_s) { events_.push({time_s, task, true}); }
 
-  // ---- what the board asks for ----
+  // ---- functions that the board calls ----
 
   friend class TaskBoard<PlanEvaluator>;
   void on_start(const TaskRef& task) { classes_[task.rank].spans[task.task].start_s = now_s_; }
@@ -327,7 +327,7 @@ class PlanEvaluator {
   const std::vector<ClassTemplate> templates_;
   std::vector<ClassState> classes_;
   std::vector<Rendezvous> rendezvous_;
-  std::vector<std::pair<std::int32_t, std::size_t>> choosing_;  // class and stream by priority
+  std::vector<std::pair<std::int32_t, std::size_t>> choosing_;  // {class, stream} to choose a task
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   TaskBoard<PlanEvaluator> board_;
   double now_s_ = 0;

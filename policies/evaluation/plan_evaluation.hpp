@@ -1,11 +1,11 @@
-// Executes a Plan without contention and without the engine (sim/engine), with the same result as
-// the engine on an idle network, for one member of every class. Streams, joins, messages and
-// collectives follow models/plan/plan.hpp; messages share a NIC only with messages of the same
-// class (policies/exchange/stage_message.hpp); a collective takes its tasks' closed-form time; and
-// a class is as slow as its slowest member, including jitter of the Plan's draw. O(n log n) in the
-// number of tasks.
+// Executes a Plan without contention and without the engine (sim/engine), for one rank of every
+// class. The result is that of the engine on an idle network. Streams, joins, messages and
+// collectives follow models/plan/plan.hpp. A message shares a NIC only with messages of the same
+// class (policies/exchange/stage_message.hpp). A collective takes the closed-form time of its
+// tasks. A class is as slow as its slowest rank, including the jitter that the Plan draws. O(n log
+// n) in the number of tasks.
 //
-// It is exact if collectives keep the members of a class in step.
+// The times are exact if collectives keep the ranks of a class in step.
 #pragma once
 
 #include <span>
@@ -16,11 +16,11 @@
 
 namespace windtunnel {
 
-// The Timeline records the first member of every class. The Plan must pass validate_plan, have
+// The Timeline records the first rank of every class. The Plan must pass validate_plan, have
 // closed-form collectives (Fidelity::closed) and no demands on shared resources. Throws
 // InternalError if it deadlocks.
 Timeline evaluate_plan(const Plan& plan, const Cluster& cluster);
-// Uses other slowdown factors for the kernels of each class.
+// This overload takes other slowdown factors: one for the kernels of each class.
 Timeline evaluate_plan(const Plan& plan, const Cluster& cluster, std::span<const double> slowdowns);
 
 }  // namespace windtunnel

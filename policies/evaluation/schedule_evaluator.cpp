@@ -13,10 +13,10 @@ namespace windtunnel {
 namespace {
 
 // Results are numbered: the activation of (stage, unit) is stage * units + unit; input gradients
-// follow after all activations. -1: none.
+// follow after all activations. -1: no result.
 using ResultId = std::int64_t;
 constexpr ResultId kNothing = -1;
-constexpr ResultId kPartner = -2;  // the partner's arrival at the same point
+constexpr ResultId kPartner = -2;  // waits for the partner to end the iteration
 constexpr double kPending = -1;
 
 struct RankState {
@@ -29,15 +29,15 @@ struct RankState {
   double first_start_s = kPending;
   double activation = 0;
   double peak_activation = 0;
-  double sent_s = 0;     // end of its last message
-  double through_s = 0;  // when the messages that its next action waits for have passed
-  // Synchronous messages that the next action waits for.
+  double sent_s = 0;     // when its last message has left
+  double through_s = 0;  // when all messages that its next action waits for have passed
+  // Synchronous messages that the rank's next action waits for.
   std::array<ResultId, 2> outgoing = {kNothing, kNothing};
 };
 
-// Selects what is evaluated besides compute: only delays; messages that leave one after the other;
-// also collectives and the ends of iterations; also messages that ranks wait for. The loop is
-// compiled for each.
+// What is evaluated besides compute. none: messages as pure delays; messages: they leave one after
+// the other; collectives: also collectives and the ends of iterations; all: also messages that
+// ranks wait for. The loop is compiled for each of the four.
 enum class Side { none, messages, collectives, all };
 
 // Runs each rank until it waits for another one, which wakes it when the awaited result is made.
@@ -117,7 +117,7 @@ class Evaluator {
     return action.unit / (schedule_.microbatches * slices_);
   }
 
-  // The missing input of the action, if any; raises `start_s` to the arrival of its last input.
+  // Returns a missing input of the action, or kNothing; raises `start_s` to the last one's arrival.
   template <bool kPair>
   ResultId missing_input(ActionKind kind, ResultId result, const StageTimes& stage,
                          double& start_s) const {
@@ -147,7 +147,7 @@ class Evaluator {
   }
 
   // Runs the rank's actions until the list ends or one must wait. Most time is spent in this loop.
-  // In a function of its own its calls are inlined well, in one function for all kinds of Side not.
+  // It is a separate function because otherwise its calls would not be inlined.
   [[gnu::noinline]] void run_rank(int rank) {
     RankState& state = ranks_[rank];
     state.waits_for = kNothing;
@@ -175,8 +175,8 @@ class Evaluator {
     state.waits_for = missing;
   }
 
-  // Runs the rank's next action, or the pair that it begins. Returns the result that it still
-  // lacks, or kNothing. Compiled separately for the two cases, so that the usual one becomes one
+  // Runs the rank's next action (with kPair, the pair that it begins). Returns the result that it
+  // still lacks, or kNothing. Two instances are compiled, so that actions without a pair run in one
   // loop.
   template <bool kPair>
   ResultId run_action(int rank, const Action*& next, double& now_s, RankState& state) {
@@ -246,8 +246,8 @@ class Evaluator {
         state.activation -= stage.activation + stage.recomputed;
         break;
       case ActionKind::backward_input:
-        // Recomputed data may be kept for the weight gradient, and may be more than the forward
-        // kept.
+        // Recomputed data may be kept for the weight gradient, and may be larger than what the
+        // forward kept.
         hold(stage.weight_activation - stage.activation - stage.recomputed, state);
         break;
       case ActionKind::backward_weight:
@@ -270,7 +270,7 @@ class Evaluator {
     state.peak_activation = std::max(state.peak_activation, state.activation);
   }
 
-  // Notes when a backward pass ends, until its iteration ends.
+  // Notes the end of a backward pass: its iteration ends no earlier.
   void note_end(const Action& action, double now_s) {
     if (schedule_.iterations == 1) return;
     double& end_s = iteration_end_s_[iteration_of(action)];
@@ -290,7 +290,7 @@ class Evaluator {
     return overlapped_s(cost_of(forward), cost_of(backward), !schedule_.explicit_recompute, slow);
   }
 
-  // Sends a result of rank `maker` to `consumer`, and wakes that rank.
+  // Sends a result of rank `maker` to rank `consumer`, and wakes `consumer`.
   template <bool kPair>
   void deliver(ResultId made, int maker, int consumer, double now_s, double delay_s,
                RankState& state) {
@@ -326,7 +326,7 @@ class Evaluator {
     wake(waiting, made);
   }
 
-  // The rank has come to the action that uses the result of `source`.
+  // Notes that the rank has come to the action that uses `result`, made in stage `source`.
   void post(ResultId result, int source, int maker, int rank, double now_s, bool gradient) {
     if (maker < 0 || maker == rank || posted_s_[result] >= 0) return;
     posted_s_[result] = now_s;
@@ -346,8 +346,8 @@ class Evaluator {
     }
   }
 
-  // Sets `through_s` if the rank waits for its messages; returns the message whose end is still
-  // unknown.
+  // Sets `through_s` if the rank waits for its messages. Returns a message that has not ended yet,
+  // or kNothing.
   ResultId wait_for_sends(const Action& action, const Action* second, int rank, double now_s,
                           RankState& state) {
     const bool waits = sends_ == Sends::blocking && state.sent_s > 0;
@@ -365,8 +365,8 @@ class Evaluator {
 
   // ---- the end of an iteration ----
 
-  // Ends the iterations before the rank's position. Returns kPending if the rank must compute more
-  // and its partner has not arrived yet.
+  // Ends the iterations before the rank's position. Returns kPending if the rank has to wait for
+  // its partner before it goes on.
   double end_iterations(int rank, const Action* next, double now_s, RankState& state) {
     while (state.ends != nullptr && next >= state.ends) {
       const int iteration = streams_.iteration(rank);
@@ -376,7 +376,7 @@ class Evaluator {
       if (ended_s < 0) return kPending;
       const bool last = iteration + 1 == schedule_.iterations;
       state.ends = last ? nullptr : streams_.end_of_iteration(rank);
-      if (schedule_.iterations == 1) continue;  // the norm comes first: see result()
+      if (schedule_.iterations == 1) continue;  // the norm comes before the optimizer: see result()
       now_s = ended_s;
       double& end_s = iteration_end_s_[iteration];
       end_s = std::max(end_s, now_s);
@@ -433,7 +433,7 @@ class Evaluator {
   const std::vector<StageTimes> stages_;
   const ResultId units_;
   const std::int32_t slices_;
-  const ResultId gradients_;     // first gradient
+  const ResultId gradients_;     // number of the first input gradient
   std::vector<double> there_s_;  // [result] when its consumer can use it
   std::vector<RankState> ranks_;
   std::vector<double> iteration_end_s_;
@@ -443,8 +443,8 @@ class Evaluator {
   const SideStreams& beside_;
   const Sends sends_;
   CollectiveStreams streams_;
-  std::vector<double> offered_s_;  // [result] when a synchronous message is made
-  std::vector<double> posted_s_;   // [result] when its receiver requests it
+  std::vector<double> offered_s_;  // [result] when its synchronous message can be sent
+  std::vector<double> posted_s_;   // [result] when its receiver is ready
 };
 
 void check_costs(const Schedule& schedule, const std::vector<StageCost>& stages,

@@ -12,7 +12,7 @@
 namespace windtunnel {
 namespace {
 
-// Index behind the action that starts at a position. An overlapped pair counts as one action.
+// Returns the index behind the action at a position. An overlapped pair counts as one action.
 size_t end_of(const std::vector<Action>& actions, size_t position) {
   return position + (actions[position].with_next ? 2 : 1);
 }
@@ -21,7 +21,7 @@ bool contains(const std::vector<int>& stages, int stage) {
   return std::find(stages.begin(), stages.end(), stage) != stages.end();
 }
 
-// The next stages from `from` on, each once. Both actions of a pair are included.
+// Returns the next `count` stages from `from` on, each once. Both actions of a pair are included.
 std::vector<int> next_stages(const std::vector<Action>& actions, size_t from, int count) {
   std::vector<int> stages;
   while (from < actions.size() && static_cast<int>(stages.size()) < count) {
@@ -42,7 +42,7 @@ int count_stages(const std::vector<Action>& actions) {
 std::vector<Action> with_unshards(const std::vector<Action>& actions, int max_active_stages) {
   std::vector<Action> result;
   std::vector<int> active;  // ascending
-  // Without this limit every search would go to the end of the list.
+  // Without this limit next_stages() would always search to the end of the list.
   const int count = std::min(max_active_stages, count_stages(actions));
   for (size_t at = 0; at < actions.size();) {
     const size_t end = end_of(actions, at);
@@ -65,7 +65,6 @@ std::vector<Action> with_unshards(const std::vector<Action>& actions, int max_ac
   return result;
 }
 
-// Places messages; see with_messages.
 class MessagePlacer {
  public:
   explicit MessagePlacer(const Schedule& schedule)
@@ -96,8 +95,8 @@ class MessagePlacer {
   }
 
  private:
-  // Whether the action's inputs have arrived. A result counts as arrived once the action that makes
-  // it has been emitted, because its receive is then in the list.
+  // Whether the action's inputs have arrived. A result arrives when the action that makes it is
+  // emitted, because its receive is then in the list.
   bool ready(const std::vector<Action>& actions, size_t at) const {
     const size_t end = end_of(actions, at);
     for (; at < end; ++at) {

@@ -7,20 +7,19 @@
 namespace windtunnel {
 namespace {
 
-// Whether the action may follow an iteration's last backward.
+// Whether the action may follow an iteration's last backward and still belong to the iteration.
 bool settles_gradients(const Action& action) {
   return action.kind == ActionKind::reduce_grad || action.kind == ActionKind::reshard;
 }
 
-// A negative end would read as "pending".
+// The evaluator would take a negative end for kPending.
 void check_durations(const StageCost& cost, int stage) {
   CHECK(cost.forward_s >= 0 && cost.backward_input_s >= 0 && cost.backward_weight_s >= 0 &&
             cost.recompute_s >= 0,
         "stage {} has a negative duration", stage);
 }
 
-// The marks of a schedule of one iteration. Searches the lists from both ends, only as far as
-// necessary.
+// Marks a schedule of one iteration. Searches the lists from both ends, only as far as necessary.
 IterationMarks marks_of_one(const Schedule& schedule) {
   IterationMarks marks;
   marks.first_forward.assign(schedule.stages(), -1);
@@ -73,7 +72,7 @@ std::vector<StageTimes> stage_times(const Schedule& schedule, const std::vector<
     const int next = at + 1 < schedule.model_stages() ? schedule.rank_of_stage[s + 1] : -1;
     const double slow = slowdown.empty() ? 1 : slowdown[rank];
     const bool keeps = !within && !recomputes[s];
-    // Delay between two ranks; 0 within a rank.
+    // Returns the delay of a message; 0 if the other stage is on the same rank.
     const auto delay_s = [&](const std::vector<double>& times, int other) {
       if (other < 0 || other == rank) return 0.0;
       const double seconds = times.size() == 1 ? times.front() : times[stages.size()];
@@ -122,7 +121,7 @@ std::vector<IterationMarks> iteration_marks(const Schedule& schedule) {
         ++of.end[rank];
       }
     }
-    // Iterations end in order; the last one ends with the list.
+    // Iterations of a rank end in their order; the last one ends with the list.
     for (int i = 1; i < schedule.iterations; ++i) {
       marks[i].end[rank] = std::max(marks[i].end[rank], marks[i - 1].end[rank]);
     }

@@ -11,7 +11,7 @@
 namespace windtunnel {
 namespace {
 
-// Tells which actions of one unit a stage has run so far.
+// Which actions of one unit a stage has run so far.
 struct Progress {
   bool forward = false;
   bool recompute = false;
@@ -19,10 +19,10 @@ struct Progress {
   bool backward_weight = false;
 };
 
-// Progress of a stage.
+// Which collectives and recomputations a stage has had so far.
 struct StageProgress {
-  bool is_sharded = false;  // its weights are sharded now; only if the schedule has unshards
-  bool is_reduced = true;   // no gradients since the last reduction
+  bool is_sharded = false;  // its weights are sharded now; false without unshard actions
+  bool is_reduced = true;   // no gradients have been added since the last reduction
   bool has_reductions = false;
   bool has_recomputes = false;
 };
@@ -77,7 +77,7 @@ class Validation {
     return progress_[static_cast<std::size_t>(stage) * units_ + unit];
   }
 
-  // Checks indices, and where the stage's passes stand.
+  // Checks the action's indices, and looks up the progress of its stage.
   void prepare(int rank, const Action& action) {
     rank_ = rank;
     if (action.stage < 0 || action.stage >= schedule_.stages()) {
@@ -100,7 +100,7 @@ class Validation {
     return schedule_.iterations > 1 ? "micro-batches in all iterations" : "micro-batches";
   }
 
-  // A forward that runs as one with the action behind it.
+  // Checks a forward that runs as one with the action after it.
   void check_pair(const Action& action, const Action* next) const {
     if (action.kind != ActionKind::forward)
       reject(action, "only a forward pass can be paired with the next action");
@@ -112,7 +112,7 @@ class Validation {
     }
   }
 
-  // The previous slice (forwards) or the next one (backwards) of the stage must come first.
+  // The stage must have run the slice before (forward) or after (backward) this one.
   void check_slices(const Action& action, bool forward) {
     const int slice = action.unit % schedule_.slices;
     const int first = forward ? slice - 1 : slice + 1;
@@ -214,7 +214,7 @@ class Validation {
 
   const Schedule& schedule_;
   int units_ = 0;
-  int rank_ = 0;                       // being looked at
+  int rank_ = 0;                       // the rank that is being checked
   std::vector<Progress> progress_;     // [stage * units + unit]
   std::vector<StageProgress> stages_;  // [stage]
 };

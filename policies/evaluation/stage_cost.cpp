@@ -3,7 +3,7 @@
 namespace windtunnel {
 namespace {
 
-// Time that an overlapped partner can hide.
+// Returns the time that an overlapped partner can hide.
 double expert_s(const std::vector<CostPart>& parts) {
   double seconds = 0;
   for (const CostPart& part : parts) {

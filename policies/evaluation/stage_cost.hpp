@@ -16,7 +16,7 @@ struct StageCost {
   double weight_activation = 0;  // the part that stays until W ends if the backward is split
   double recompute_s = 0;        // before the input gradient, or as a separate action
   double recomputed = 0;         // allocated by such an action until the backward (B, I) ends
-  // Communication within the times above that an overlapped pair hides behind the other's kernels.
+  // Communication above that each pass of an overlapped pair hides behind the other's kernels.
   double forward_hideable_s = 0;
   double backward_hideable_s = 0;
   // Parts of the times above that a slow node does not lengthen (slowed_by_node()).
@@ -29,15 +29,16 @@ struct StageCost {
   double backward_s() const { return backward_input_s + backward_weight_s; }
 };
 
-// Costs of one chunk, or of several, by action; activations in bytes.
+// Returns the costs of a chunk by action, with activations in bytes.
 StageCost stage_cost(const ChunkCost& chunk);
 std::vector<StageCost> stage_costs(const std::vector<ChunkCost>& chunks);
 
-// The costs on a node whose kernels take `slowdown` times as long.
+// Returns the costs on a node whose kernels take `slowdown` times as long.
 StageCost slowed(StageCost cost, double slowdown);
 
-// Duration of a forward and a full backward that run as one: each hides its communication behind
-// the other's kernels. `recomputes`: includes the recomputation. A slow node hides equally much.
+// Returns the duration of a forward and a full backward that run as one: each hides its
+// communication behind the kernels of the other. `recomputes`: includes the recomputation. A slow
+// node hides equally much.
 inline double overlapped_s(const StageCost& forward, const StageCost& backward, bool recomputes,
                            double slowdown = 1) {
   const double backward_s = backward.backward_s() + (recomputes ? backward.recompute_s : 0);

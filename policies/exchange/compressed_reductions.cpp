@@ -33,20 +33,20 @@ struct GradientExchange::Axes {
   int shards = 1;
   ReducingGroup group;
 
-  // The axes inside and between places; they matter only if gradients are compressed between
+  // The axes inside and between places. They are used only if gradients are compressed between
   // places.
   ReplicaAxis inner_axis = ReplicaAxis::node_part;
   ReplicaAxis outer_axis = ReplicaAxis::node_peers;
-  int inner = 1;  // members of a place
+  int inner = 1;  // members in each place
 
-  // For gradients that are not scattered: how many ranks divide the result, and whether each of
-  // them keeps the part that it has reduced.
+  // For gradients that are not scattered: how many ranks divide the decoding of the result, and
+  // whether each rank keeps only the part that it has reduced.
   int kept = 1;
   bool own_parts = false;
 
   ReplicaAxis whole() const { return shards > 1 ? shard : across; }
-  // The peers of a part, each counted as on its own node: methods with hops inside nodes then make
-  // none, although copies of small shards may share a node.
+  // The axes between places only. Each member counts as if on a separate node, so that methods with
+  // hops inside nodes make none, although copies of small shards may share a node.
   Axes across_only() const {
     const int places = group.ranks / inner;
     return {outer_axis, outer_axis, 1, {.ranks = places, .nodes = places}};
@@ -55,7 +55,7 @@ struct GradientExchange::Axes {
 
 namespace {
 
-// Slices of a torus that the ranks of a group along the axis lie in.
+// Returns the number of torus slices in which the ranks of a group along the axis lie.
 int slices_met(const Job& job, ReplicaAxis axis) {
   if (slices_of(job.cluster.fabric) == 1) return 1;
   const StridedGroups replicas = replica_groups(job.layout, axis);
@@ -140,9 +140,9 @@ std::vector<Transfer> GradientExchange::compressed(const std::vector<TensorShape
   return of_recipe(recipe_of(shapes, axes.group), axes, pp, expert);
 }
 
-// The members of a place scatter dense sums among themselves; each compresses its part and
-// exchanges it with the peers of other places, and then they gather the whole, unless it stays
-// sharded.
+// The members of a place scatter dense sums among themselves. Each compresses its part of the sum
+// and exchanges it with its peers in other places. Then the members gather the whole sum, unless it
+// stays sharded.
 std::vector<Transfer> GradientExchange::compressed_across(const std::vector<TensorShape>& shapes,
                                                           const Axes& axes, int pp, bool expert,
                                                           StageAction action) const {
@@ -190,8 +190,8 @@ CompressorMemory GradientExchange::memory(const std::vector<StageTensor>& tensor
   return memory;
 }
 
-// Bytes of the momentum that each rank keeps for what it compresses. `elements`: how many more
-// elements it compresses than it updates; the momentum of the latter is part of its moments.
+// Returns the bytes of the momentum that a rank keeps only for the compressor. `elements`: how many
+// more elements the rank compresses than it updates; the others' is part of its optimizer state.
 double GradientExchange::momentum_bytes(double elements) const {
   const bool keeps = !job_.communication.robust &&
                      compressor_kind(job_.communication.compressors.dp).whole_momentum &&
@@ -234,7 +234,7 @@ std::vector<GradientExchange::Hop> GradientExchange::hops_of(const RecipeStep& s
     if (alone) return {};
     return {{axes.across, step.kind, step.bytes}};
   }
-  if (expert) {  // a compressor of the caller: the library's own are refused before
+  if (expert) {  // only a compressor of the calling program gets here
     const CompressorChoice& choice = job_.communication.compressors.dp;
     throw Error(choice.where, fmt::format("compressor '{}' reduces the gradients of experts node "
                                           "by node, but the ranks of an expert are not on one node",
@@ -263,7 +263,7 @@ std::vector<Transfer> GradientExchange::of_recipe(const Recipe& recipe, const Ax
       }
     }
     if (kernels.empty()) continue;
-    for (CostPart& part : kernels) part.seconds /= axes.shards;  // each decodes its own
+    for (CostPart& part : kernels) part.seconds /= axes.shards;  // each rank decodes its own shard
     row.push_back({axes.whole(), step.kind, 0, 0});
     row.back().kernels = std::move(kernels);
   }
@@ -279,7 +279,7 @@ void GradientExchange::append_served(int pp, ReplicaAxis axis, double bytes, int
     row.insert(row.end(), times, transfer(pp, axis, CollectiveKind::all_to_all, bytes));
     return;
   }
-  // A NIC pulls while it pushes. A member's own part is not exchanged. The nodes of all stages
+  // A NIC pulls while it pushes. A member does not exchange its own part. The nodes of all stages
   // share the servers.
   const double crowd = std::max(1.0, double(job_.cluster.nodes) / servers);
   const double each = bytes * members / (members - 1) * crowd;
@@ -294,7 +294,7 @@ std::vector<Transfer> GradientExchange::served(double parameters, int pp, bool e
   if (network_.groups(all).count == 1) return {};
   const double bytes = parameters * element_bytes_;
   if (scattered && network_.groups(axes.across).count > 1) {
-    // A shard's ranks scatter what its copies sum through servers.
+    // Ranks of a shard group scatter gradients; then servers sum the copies of a shard.
     std::vector<Transfer> row = {transfer(pp, axes.shard, CollectiveKind::reduce_scatter, bytes)};
     const double part = bytes / axes.shards;
     if (sums_copies(job_.layout, action)) append_served(pp, axes.across, part, 2, row);
@@ -306,7 +306,7 @@ std::vector<Transfer> GradientExchange::served(double parameters, int pp, bool e
   const ReplicaAxis across = by_node ? ReplicaAxis::node_peers : all;
   const double sent = by_node ? bytes / part : bytes;
   std::vector<Transfer> row;
-  // A host that serves the shards of its own GPUs sends nothing back.
+  // With scattered gradients each host serves the shards of its own GPUs and sends nothing back.
   append_served(pp, across, sent, scattered ? 1 : 2, row);
   if (!by_node) return row;
   const NodeSpec& node = job_.cluster.node;
@@ -322,7 +322,7 @@ std::vector<Transfer> GradientExchange::served(double parameters, int pp, bool e
   return row;
 }
 
-// Each element is read and written, into the bucket and back.
+// Copies into the bucket and back read and write each element.
 void GradientExchange::add_copies(double parameters, std::vector<Transfer>& row) const {
   std::vector<CostPart> copy =
       kernel_costs(job_, {{.name = "bucket copy", .bytes = 2 * element_bytes_ * parameters}},
@@ -373,8 +373,8 @@ std::vector<Transfer> GradientExchange::row(const std::vector<StageTensor>& tens
   return row;
 }
 
-// XLA sums each layer between slices by itself, and computes nothing meanwhile. A bucket takes as
-// much of a layer's rounds as it has of the layer's parameters. A step without gradients sums one
+// XLA sums layers one by one between slices, and computes nothing meanwhile. A bucket with a share
+// of a layer's parameters takes this share of the layer's rounds. A step without gradients sums one
 // number. Depending on the layout, copies of shards are summed only in the last micro-batch.
 void GradientExchange::add_slice_rounds(const std::vector<StageTensor>& tensors,
                                         const GradientBucket& bucket, double share,
@@ -468,7 +468,7 @@ std::vector<GradientBucket> GradientExchange::buckets(const std::vector<StageTen
   double dense = 0;
   double sent = 0;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    // Tables that are sent as rows are left out: their share does not apply to other tensors.
+    // Tables that are sent as rows are left out, because other tensors do not shrink like them.
     if (goes_as_rows(tensors[i])) continue;
     dense += tensors[i].parameters * element_bytes_;
     sent += sizes[i];

@@ -1,10 +1,10 @@
 // Turns one bucket of gradients into a sequence of transfers, each with its kernels and a
-// collective: reduced as it is, compressed (models/compression/recipe.hpp), or through parameter
-// servers (Li et al., OSDI 2014; BytePS, Jiang et al., OSDI 2020). Each step of a recipe is a
-// transfer whose kernels wait for the previous transfer; kernels run on the compute stream and
-// neither slow collectives nor are slowed by them. Sums are scattered if the training state is
-// sharded; other results go to all replicas, and each takes its shard.
-//
+// collective. The bucket is reduced as it is, compressed (models/compression/recipe.hpp), or sent
+// through parameter servers (Li et al., OSDI 2014; BytePS, Jiang et al., OSDI 2020). Each step of a
+// recipe is a transfer whose kernels wait for the previous transfer. These kernels run on the
+// compute stream; they neither slow collectives nor are slowed by them. If the training state is
+// sharded, sums are scattered over the shards; other results go to all replicas, and each takes its
+// shard.
 // What servers send, and which overlaps, compressors and shardings can be combined:
 // docs/physics/gradients.md.
 #pragma once
@@ -18,16 +18,16 @@
 
 namespace windtunnel {
 
-// Whether gradients of one iteration reach the weights in the next forward pass: no rank waits for
-// all gradients, and there is no common norm.
+// Whether an iteration's gradients may arrive as late as the next forward pass: then no rank waits
+// for all gradients, and there is no common norm.
 bool crosses_iterations(GradientOverlap overlap);
 
 // Whether a compressor or a robust rule replaces the plain sum of gradients.
 bool has_recipe(const Job& job);
 
-// A compressor needs these bytes on one GPU in addition to gradients and buckets.
+// The bytes that a compressor needs on one GPU in addition to gradients and buckets.
 struct CompressorMemory {
-  double state = 0;    // kept between steps: errors, factors
+  double state = 0;    // kept between steps: residual errors, low-rank factors
   double buffers = 0;  // while all tensors are in flight
 };
 
@@ -38,32 +38,33 @@ class GradientExchange {
 
   const CollectiveCosts& collective_costs() const { return costs_; }
 
-  // [tensor] Bytes that determine bucket sizes: compressed bytes if the compressor's buffers can be
-  // fused, otherwise those of the gradients.
+  // Returns for each tensor the bytes by which buckets are filled: compressed bytes if the
+  // compressor's buffers can be fused, otherwise those of the gradients. An embedding that is sent
+  // as rows counts with its rows.
   std::vector<double> sizes(const std::vector<StageTensor>& tensors, int pp) const;
-  // Buckets of bucket_bytes of gradients each, the first of first_bucket_bytes. Compressed buckets
-  // hold the same amount of gradients on average.
+  // Fills buckets with bucket_bytes of gradients each, the first with first_bucket_bytes.
+  // Compressed buckets hold the same amount of gradients on average.
   std::vector<GradientBucket> buckets(const std::vector<StageTensor>& tensors, int pp) const;
-  // Time to reduce a bucket by its bytes. With a compressor: an all-reduce of the compressed bytes.
+  // Returns the time to reduce a bucket by its bytes. With a compressor these are compressed bytes.
   ReductionLaw law(int pp, bool expert) const;
   // Whether an embedding is sent as rows, because a step touches few of them
   // (models/cost/chunk/embedding_exchange.hpp).
   bool goes_as_rows(const StageTensor& tensor) const;
-  // Parameters of these tensors whose weights are gathered if the training state is sharded;
-  // excludes a table whose columns are looked up at their owners (EmbRace).
+  // Returns how many parameters of these tensors are gathered if the training state is sharded.
+  // Tables whose columns are looked up at their owners (EmbRace) are not gathered.
   double gathered_parameters(const std::vector<StageTensor>& tensors,
                              const std::vector<int>& of_them) const;
   double gathered_parameters(const StageTensor& tensor) const;
 
   CompressorMemory memory(const std::vector<StageTensor>& tensors, int pp) const;
 
-  // Appends the bucket's transfers to `to` as a new sequence. `share`: the part of the bucket's
-  // tensors, a partition.
+  // Appends the bucket's transfers to `to` as a new sequence. `share`: the share of each tensor
+  // that is sent, if the bucket is split into partitions.
   void append(const std::vector<StageTensor>& tensors, const GradientBucket& bucket, int pp,
               std::vector<Transfer>& to, double share = 1,
               StageAction action = StageAction::last_backward) const;
-  // The halves of DeAR (Zhang et al. 2023, arXiv 2302.12445). Gradients scattered over shards, and
-  // rows of embeddings, have only the first.
+  // The halves of a reduction in DeAR (Zhang et al. 2023, arXiv 2302.12445). Rows of embeddings,
+  // and gradients that are scattered over shards, have only the first half.
   void append_scatter(const std::vector<StageTensor>& tensors, const GradientBucket& bucket, int pp,
                       std::vector<Transfer>& to) const;
   void append_gather(const std::vector<StageTensor>& tensors, const GradientBucket& bucket, int pp,
@@ -71,9 +72,9 @@ class GradientExchange {
 
  private:
   struct Axes;
-  // `whole`: nothing is scattered over shards.
+  // `whole`: gradients are not scattered over shards.
   Axes axes(int pp, bool expert, bool whole) const;
-  // whether DeAR halves a sequence that begins with `first`
+  // whether DeAR halves a row of transfers that begins with `first`
   bool is_halved(const Transfer& first) const;
   std::vector<Transfer> row(const std::vector<StageTensor>& tensors, const GradientBucket& bucket,
                             int pp, double share,
@@ -107,12 +108,12 @@ class GradientExchange {
   const ReplicaNetwork& network_;
   const CollectiveCosts costs_;
   const bool compresses_;
-  const bool across_;  // compresses only between places
+  const bool across_;  // compresses only between places (gpus_per_place())
   const bool whole_;   // compressed data is not scattered
   const bool copies_;  // gradients are copied into buckets and back
   const double element_bytes_;
-  const int slices_;        // of a torus, between which gradients are summed
-  const int shard_slices_;  // slices in which one copy of the shards lies
+  const int slices_;        // slices of a torus between which gradients are summed
+  const int shard_slices_;  // slices that one copy of the shards lies in
 };
 
 }  // namespace windtunnel

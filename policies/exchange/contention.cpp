@@ -6,13 +6,13 @@
 namespace windtunnel {
 namespace {
 
-// By how much kernels of `work_s` are delayed if a collective overlaps them for `beside_s`: in that
-// time they complete 1 / (1 + slowdown) of it.
+// Returns how long kernels of `work_s` are delayed by a collective that runs beside them for
+// `beside_s`: in that time they complete 1 / (1 + slowdown) of it.
 double lost_s(double work_s, double beside_s, double slowdown) {
   return std::min(slowdown * work_s, std::max(0.0, beside_s) * slowdown / (1 + slowdown));
 }
 
-// Kernels on the stream of the collectives. The segment's kernels take longer by their time.
+// Returns the time of kernels on the collectives' stream. They lengthen those of the segment.
 double kernels_beside_s(const std::vector<Transfer>& transfers) {
   double seconds = 0;
   for (const Transfer& transfer : transfers) {
@@ -64,7 +64,7 @@ void slow_down_gathered(Segments& segments, double action_s, double now_s, doubl
 void run_two_at_once(Segments& segments, double action_s, double alpha_s) {
   constexpr double kLonger = 1.5 - 1;
   std::array<double, 2> channel_s{};
-  std::array<Transfer*, 2> last{};  // [stream] first collective of its latest row
+  std::array<Transfer*, 2> last{};  // [stream] first collective of its latest row of transfers
   double ready_s = 0;
   for (Segment& segment : segments) {
     ready_s += segment.share * action_s;

@@ -16,8 +16,7 @@
 namespace windtunnel {
 namespace {
 
-// The largest number of partitions of a stage that are distinguished. Smaller ones are merged, with
-// the same total time.
+// If a stage has more partitions, several are merged into one that takes as long as they do.
 constexpr double kMostPartitions = 2000;
 
 double gather_s(const Segments& segments) {
@@ -173,7 +172,7 @@ double DataParallel::offloaded_bytes(int stage) const {
   return bytes;
 }
 
-// The stage's unit, with the bytes that leave the GPU taken as those of an average slice.
+// Returns the cost of the stage's first slice, with an average slice's bytes that leave the GPU.
 ChunkCost DataParallel::average_slice(int stage) const {
   ChunkCost average = chunk(stage);
   std::vector<double>& moved = average.offloaded_of_layers;
@@ -200,7 +199,7 @@ Amount DataParallel::gathered_amount(int stage, const Tensors& tensors) const {
 StageTraffic DataParallel::exchanges(int stage, const Tensors& tensors) const {
   StageTraffic traffic;
   for (Segments* segments : traffic.all()) segments->resize(1);
-  if (!active() || tensors.empty()) return traffic;  // nothing is trained, nor sharded
+  if (!active() || tensors.empty()) return traffic;  // nothing is trained, and nothing is sharded
   if (is_zeroth_order(job_.training.get())) {
     if (job_.layout.sharding == Sharding::zero3) {
       add_units(stage, tensors, cut_by_layer(tensors), traffic);
@@ -236,7 +235,7 @@ std::vector<GradientBucket> DataParallel::buckets_of(int stage, const Tensors& t
   }
 }
 
-// Cuts the backward pass where its buckets become ready, in the order of the pass.
+// Cuts the backward pass where buckets become ready.
 DataParallel::Cuts DataParallel::cut_by_bucket(int stage, const Tensors& tensors) const {
   const GradientOverlap overlap = job_.communication.overlap;
   const bool joins = overlap == GradientOverlap::bucketed || overlap == GradientOverlap::dear;
@@ -245,8 +244,8 @@ DataParallel::Cuts DataParallel::cut_by_bucket(int stage, const Tensors& tensors
   Cuts cuts;
   double begin = 0;
   for (GradientBucket& bucket : buckets_of(stage, tensors)) {
-    // Buckets that become ready together (an embedding after the last layer) are one cut; the
-    // shares are sums, equal up to rounding.
+    // Buckets that become ready together (that of an embedding with that of the last layer) are one
+    // cut. The shares are sums, which are equal only up to rounding.
     if (cuts.empty() || bucket.ready_share > begin + 1e-9) {
       cuts.emplace_back().share = bucket.ready_share - begin;
       begin = bucket.ready_share;
@@ -278,7 +277,7 @@ DataParallel::Cuts DataParallel::cut_by_layer(const Tensors& tensors) const {
   for (int i = 0; i < std::ssize(tensors); ++i) {
     const StageTensor& tensor = tensors[i];
     if (tensor.layer != layer) {
-      // The embedding takes no time of its own, so it joins the cut before it.
+      // The embedding takes no time, so it joins the cut before it.
       if (cuts.empty() || tensor.work > 0) cuts.emplace_back().buckets.resize(2);
       layer = tensor.layer;
     }
@@ -293,7 +292,7 @@ DataParallel::Cuts DataParallel::cut_by_layer(const Tensors& tensors) const {
     bucket.expert = tensor.expert;
     bucket.tensors.push_back(i);
   }
-  cuts.back().share += left;  // rounding, or everything if no tensor carries time
+  cuts.back().share += left;  // an error of rounding, or everything if no tensor takes time
   for (Cut& cut : cuts) {
     std::erase_if(cut.buckets, [](const GradientBucket& bucket) { return bucket.tensors.empty(); });
   }
@@ -336,9 +335,9 @@ void DataParallel::add_buckets(int stage, const Tensors& tensors, const Cuts& cu
   const int pp = rank_of_[stage];
   const GradientOverlap overlap = job_.communication.overlap;
   const double weight_s = seconds(stage).backward_weight_s;
-  const bool each = job_.layout.sharding == Sharding::zero2;  // every micro-batch reduces
+  const bool each = job_.layout.sharding == Sharding::zero2;  // micro-batches reduce singly
   Segments segments(cuts.size()), forward(cuts.size());
-  Segments earlier(each ? cuts.size() : 0);  // of the micro-batches before the last one
+  Segments earlier(each ? cuts.size() : 0);  // those before the last micro-batch
   for (std::size_t i = 0; i < cuts.size(); ++i) {
     const std::size_t place = cuts.size() - 1 - i;
     segments[i].share = cuts[i].share;
@@ -364,7 +363,7 @@ void DataParallel::add_buckets(int stage, const Tensors& tensors, const Cuts& cu
     }
   }
   if (overlap == GradientOverlap::priority) add_partitions(stage, tensors, cuts, segments, forward);
-  // Reductions that go to servers, or are summed in nodes first, already take both streams.
+  // Reductions that go to servers, or are summed in nodes first, already use both streams.
   const bool on_both = std::ranges::any_of(segments, [](const Segment& segment) {
     return std::ranges::any_of(segment.reductions, &Transfer::second_channel);
   });
@@ -384,8 +383,8 @@ void DataParallel::add_buckets(int stage, const Tensors& tensors, const Cuts& cu
     traffic.first_forward = std::move(forward);
 }
 
-// Runs after the gradients have arrived and before the segment of the forward pass. It updates the
-// rank's shard, if there is one; then the weights are gathered.
+// Adds what happens between the arrival of a cut's gradients and its forward segment: the rank
+// updates its parameters (only its shard, if the state is sharded); then weights are gathered.
 void DataParallel::add_update(int pp, const Cut& cut, Segment& to) const {
   const bool sharded = job_.layout.sharding != Sharding::none;
   const auto shards = [&](ReplicaAxis axis) { return sharded ? network_.groups(axis).count : 1; };
@@ -405,8 +404,8 @@ void DataParallel::add_update(int pp, const Cut& cut, Segment& to) const {
   std::ranges::move(gathers, std::back_inserter(to.gathers));
 }
 
-// Priority: partitions that are sent during the backward pass, in their own order, and the
-// remaining ones.
+// With overlap: priority, partitions are sent by urgency. The ones that do not start during the
+// backward pass are sent before the segments of the forward pass.
 void DataParallel::add_partitions(int stage, const Tensors& tensors, const Cuts& cuts,
                                   Segments& backward, Segments& forward) const {
   struct Part {
@@ -445,7 +444,7 @@ void DataParallel::add_partitions(int stage, const Tensors& tensors, const Cuts&
                         {ready_s, seconds_of(part.row), bytes / count});
     }
   }
-  std::size_t issued_with = 0;  // partitions are issued in order
+  std::size_t issued_with = 0;  // the latest cut of the partitions issued so far
   for (const ScheduledPartition& next :
        priority_order(partitions, job_.communication.credit_bytes)) {
     const Part& part = parts[next.partition];
@@ -464,7 +463,7 @@ void DataParallel::add_units(int stage, const Tensors& tensors, const Cuts& cuts
                              StageTraffic& traffic) const {
   const int pp = rank_of_[stage];
   const bool by_tensor = job_.software.tensor_gathers;
-  // Without a backward pass both forward passes gather, and nothing is reduced.
+  // A step without a backward pass has two forward passes: both gather, and nothing is reduced.
   const bool back = !is_zeroth_order(job_.training.get());
   const int times = back ? 1 : 2;
   const auto gather = [&](const Amount& amount, std::vector<Transfer>& to, StageAction action) {
@@ -538,11 +537,11 @@ void DataParallel::slow_down_passes(const Seconds& own, StageTraffic& traffic) c
   slow_down_units(traffic.last_backward_weight, own.backward_weight_s, slowdown_);
 }
 
-// A stage's first forward cannot start before the earlier stages have run theirs. Most gathers are
-// done by then.
+// A stage's first forward cannot start before the earlier stages have run theirs. By then most
+// gathers have ended.
 void DataParallel::stretch_first_forwards() {
   if (slowdown_ <= 0) return;
-  std::vector<double> end_s(job_.layout.pp, 0);  // of all gathers
+  std::vector<double> end_s(job_.layout.pp, 0);  // [pipeline rank] end of all its gathers
   for (int s = 0; s < schedule_.stages(); ++s)
     end_s[rank_of_[s]] += gather_s(stage(s).first_forward);
   std::vector<double> channel_s(job_.layout.pp, 0);

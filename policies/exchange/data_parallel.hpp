@@ -1,8 +1,7 @@
-// The communication of data parallelism between and in parallel to the actions of a pipeline rank:
-// which parameters are gathered before which segment of an action, and which gradients are reduced
-// after it, by layout.sharding and communication.overlap. The Plan
+// The communication of data parallelism between the actions of a pipeline rank and in parallel to
+// them: which parameters are gathered before which segment of an action, and which gradients are
+// reduced after it. layout.sharding and communication.overlap determine this. The Plan
 // (policies/lowering/pipeline_rank.cpp) and the closed form (iteration_estimate.hpp) both use it.
-//
 // Rules with sources: docs/physics/gradients.md. Groups and bytes of each collective:
 // shard_transfers.hpp; buckets and their order: gradient_overlap.hpp; compressors and servers:
 // compressed_reductions.hpp.
@@ -25,16 +24,16 @@ namespace windtunnel {
 
 struct StageTraffic : ByAction<Segments> {
   std::vector<Transfer> at_end;  // reductions after all actions
-  HostCopies evicted_at_end;     // after these reductions
-  // Transfers of separate unshard and reduce actions, if the schedule has these.
+  HostCopies evicted_at_end;     // copied to the host after these reductions
+  // Transfers of the schedule's unshard and reduce_grad actions, if it has these.
   std::vector<Transfer> unshard;
   std::vector<Transfer> reduce_grad;
 };
 
 class DataParallel {
  public:
-  // Keeps references. `units`: unit_costs(); segments are the same for all slices, with the
-  // slowdown of an average slice. `slowdown`: overlapped_slowdown(job). `geometry`: of the job, if
+  // Keeps references. `units`: unit_costs(). All slices have the same segments, with the slowdown
+  // of an average slice. `slowdown`: overlapped_slowdown(job). `geometry`: the job's, if it is
   // already computed.
   DataParallel(const Job& job, const Schedule& schedule, const std::vector<ChunkCost>& units,
                double slowdown, SharedGeometry geometry = nullptr);
@@ -44,15 +43,15 @@ class DataParallel {
   // Whether some transfers have kernels, or overlap other transfers.
   bool has_kernels() const { return has_kernels_; }
   bool has_second_channel() const { return has_second_channel_; }
-  // Whether gradients of an iteration arrive in the next one, together with weight updates.
+  // Whether gradients of an iteration arrive in the next one, where they update weights.
   bool crosses() const { return crosses_; }
   // Whether the gathers of the first forward are all issued when the iteration starts; otherwise
-  // each in its turn.
+  // each is issued before its segment.
   bool gathers_early() const { return job_.layout.sharding != Sharding::zero3; }
 
   const StageTraffic& stage(int stage) const { return traffic_[of_stage_[stage]]; }
-  // StageTraffic::first_forward with the slowdown by the iteration's first gathers, which may be
-  // the only difference between stages.
+  // StageTraffic::first_forward, slowed down by the gathers at the start of the iteration. Stages
+  // with otherwise equal traffic may differ in this.
   const Segments& first_forward(int stage) const {
     const int own = own_first_[stage];
     return own < 0 ? traffic_[of_stage_[stage]].first_forward : first_forwards_[own];
@@ -66,20 +65,20 @@ class DataParallel {
   const JobGeometry& geometry() const { return *geometry_; }
   const ReplicaNetwork& network() const { return network_; }
   const CollectiveCosts& collective_costs() const { return exchange_.collective_costs(); }
-  // Mean number of parameters of a pipeline rank that one GPU updates.
+  // Returns the mean number of parameters that one GPU of a pipeline rank updates.
   double updated_parameters(int pp) const;
-  // ChunkCost::offloaded_bytes of an average slice; the stage's segments contain these copies.
+  // Returns ChunkCost::offloaded_bytes of an average slice, which the stage's segments contain.
   double offloaded_bytes(int stage) const;
-  // Whether the schedule says when stages are gathered and reduced.
+  // Whether the schedule has actions that gather stages and reduce their gradients.
   bool by_schedule() const { return by_schedule_; }
 
  private:
-  // A part of a stage, in the order of the backward pass.
+  // A part of a stage's passes, in the order of the backward pass.
   struct Cut {
     double share = 0;
     double forward_share = 0;
-    Amount amount;                        // all gradients that become ready with it
-    Amount gathered;                      // weights that are gathered, if sharded
+    Amount amount;                        // all gradients that are ready after this part
+    Amount gathered;                      // weights that are gathered for this part, if sharded
     std::vector<GradientBucket> buckets;  // each reduced separately
     Amount root;                          // embedding and head, gathered under zero3
     GradientBucket root_bucket;
@@ -93,7 +92,7 @@ class DataParallel {
   StageTraffic make(int stage, int first_layer, int layers) const;
   ChunkCost average_slice(int stage) const;
   StageTraffic exchanges(int stage, const Tensors& tensors) const;
-  // The gathered weights of a stage.
+  // Returns the weights of a stage that are gathered.
   Amount gathered_amount(int stage, const Tensors& tensors) const;
   std::vector<GradientBucket> buckets_of(int stage, const Tensors& tensors) const;
   Cuts cut_by_bucket(int stage, const Tensors& tensors) const;
@@ -129,7 +128,7 @@ class DataParallel {
   const std::vector<ChunkCost>& units_;
   const std::vector<int>& rank_of_;
   std::vector<Seconds> seconds_;  // [stage of the model]
-  std::vector<bool> reduces_;     // [stage] in a separate action
+  std::vector<bool> reduces_;     // [stage] whether reduce_grad actions reduce its gradients
   bool by_schedule_ = false;
   bool overlaps_ = false;
   bool crosses_ = false;
@@ -142,11 +141,11 @@ class DataParallel {
   std::vector<StageTraffic> traffic_;
   std::vector<int> of_stage_;  // [stage] -> index into traffic_
   std::vector<Segments> first_forwards_;
-  std::vector<int> own_first_;  // [stage] -> index into first_forwards_; -1: the one of its traffic
+  std::vector<int> own_first_;  // [stage] -> index into first_forwards_; -1: as in traffic_
 };
 
-// Whether embeddings are tied and the first and the last stage are on the same rank, which then
-// holds them once.
+// Whether embeddings are tied and one rank has both the first and the last stage, so that it holds
+// them once.
 bool embeddings_together(const Job& job, const Schedule& schedule);
 
 // Relative slowdown of kernels while a collective runs on their GPU.

@@ -121,7 +121,7 @@ std::vector<ScheduledPartition> priority_order(const std::vector<Partition>& par
   };
   std::deque<UnderWay> window;
   double window_bytes = 0;
-  double channel_s = 0;  // end of all that was issued
+  double channel_s = 0;  // end of all partitions issued so far
   double now_s = 0;
   std::size_t next = 0;
   while (order.size() < partitions.size()) {
@@ -132,7 +132,7 @@ std::vector<ScheduledPartition> priority_order(const std::vector<Partition>& par
       }
     };
     until_now();
-    // There is room again when the oldest partition in flight has completed.
+    // There is room again when the oldest partition in flight has ended.
     while (!window.empty()) {
       if (window.front().end_s > now_s) {
         if (window_bytes + partitions[ready.top()].bytes <= credit_bytes) break;

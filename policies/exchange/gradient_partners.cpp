@@ -55,7 +55,7 @@ std::vector<GradientPartner> gradient_partners(const Job& job, const Schedule& s
                                         job.model.hidden / job.layout.tp
                                   : data.updated_parameters(rank) * largest_state_factor(job, rank);
     partner.bytes = parameters * reduce_bytes_per_parameter(job);
-    if (is_zeroth_order(training)) partner.bytes = std::min(partner.bytes, 1.0);  // a number
+    if (is_zeroth_order(training)) partner.bytes = std::min(partner.bytes, 1.0);  // one number
     const auto [low, high] = std::minmax(rank, partner.rank);
     partner.groups = stage_pairs(job.layout, low, high);
     const bool ends = low == 0 && high + 1 == schedule.ranks && data.geometry().ends();

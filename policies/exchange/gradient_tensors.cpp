@@ -16,17 +16,17 @@
 namespace windtunnel {
 namespace {
 
-// How tp divides a matrix; a bias is divided like the rows.
+// How tp divides a matrix. A bias is divided like the matrix's rows.
 enum class Split { none, rows, columns };
 
-// Appends the tensors of a stage in the order of the backward pass. `work`, in parameters of the
-// whole model used per token, is equal forward and backward and is assigned to the first tensor of
-// a linear layer: the layer's backward completes the gradients of all its tensors, and its forward
-// needs all of them.
+// Appends the tensors of a stage in the order of the backward pass. `work` is counted in parameters
+// of the whole model used per token. It is equal forward and backward. The first tensor of a linear
+// layer has the work of the whole layer: the layer's backward completes the gradients of all its
+// tensors together, and its forward needs all of them.
 class StageWeights {
  public:
   // `work_share`: rows that the model processes per token of a sequence. `pending_work`: work of
-  // parts earlier in the backward pass that no tensor carries yet.
+  // parts that are earlier in the backward pass and have no trained tensor.
   StageWeights(const Job& job, std::vector<StageTensor>& tensors, double work_share = 1,
                double pending_work = 0)
       : model_(job.model),
@@ -36,7 +36,7 @@ class StageWeights {
         work_share_(work_share),
         pending_work_(pending_work) {}
 
-  // Work of frozen parts that no trained tensor has taken.
+  // Returns the work of frozen parts that no trained tensor has taken yet.
   double take_pending() { return std::exchange(pending_work_, 0); }
 
   // Adds the final norm and the layers that follow it.
@@ -72,7 +72,7 @@ class StageWeights {
     if (model_.source_tokens > 0) norm();
   }
 
-  // `number`: StageTensor::layer, if it differs from `layer`.
+  // `number`: the layer's number in StageTensor::layer, if it differs from `layer`.
   void layer(int layer, int number = -1) {
     layer_ = number < 0 ? layer : number;
     part_ = part_training(training_, layer, model_.layers);
@@ -87,8 +87,8 @@ class StageWeights {
     layer_ = -1;
   }
 
-  // Adds a matrix that is in no layer and whole on each rank. Its work counts tp times, because tp
-  // divides the work of other tensors.
+  // Adds a matrix that is in no layer and whole on each rank. Its work counts tp times, because
+  // ranks do not divide it as they divide that of other tensors.
   void matrix(double rows, double columns, const PartTraining& part) {
     part_ = part;
     linear(rows, columns, Split::none, false, layout_.tp * rows * columns);
@@ -126,7 +126,7 @@ class StageWeights {
                         .frozen = shape.elements()});
   }
 
-  // In the last layer only keys and values of the second stream, the text, are read.
+  // In the last layer only the keys and values of the second stream, the text, are used.
   void layer_stream(Block block, bool text) {
     const bool read = !text || block != Block::last_double_stream;
     if (has_experts(block)) experts();
@@ -141,7 +141,7 @@ class StageWeights {
     norm();
   }
 
-  // Adapters stand behind the layer's own tensors, in the order of the backward pass.
+  // In the order of the backward pass adapters come after the layer's own tensors.
   void adapters() {
     const Adapter& adapter = training_->adapter;
     const std::vector<AdaptedMatrix> matrices =
@@ -272,11 +272,11 @@ class StageWeights {
   PartTraining part_;
   int layer_ = -1;
   double work_share_;
-  double pending_work_;  // of frozen parts, and of a matrix that another stage's tensor stands for
+  double pending_work_;  // work of frozen parts, and of a head that is tied to the embedding
 };
 
-// Share of the embedding's rows that a rank's tokens can touch in an iteration. A tied embedding
-// also gets the head's gradient, which has no empty rows.
+// Returns the share of the embedding's rows that a rank's tokens can touch in an iteration. A tied
+// embedding also gets the head's gradient, which has no empty rows.
 double filled_rows(const Job& job) {
   if (job.model.tied_embeddings) return 1;
   const double tokens = tokens_per_step(job) / job.layout.dp / job.layout.cp;
@@ -333,7 +333,8 @@ std::vector<StageTensor> network_tensors(const Job& job) {
   return tensors;
 }
 
-// The tower's layers are numbered after those of the decoder. `pending_work`: of the decoder.
+// Appends the tensors of the tower, whose layers are numbered after those of the decoder.
+// `pending_work`: work of the decoder that no tensor has yet.
 void append_tower(const Job& job, double pending_work, std::vector<StageTensor>& tensors) {
   const Tower& tower = *job.model.tower;
   const auto part_of = [&](int part) {
@@ -347,7 +348,7 @@ void append_tower(const Job& job, double pending_work, std::vector<StageTensor>&
     }
   }
   const Job own = tower_job(job, kTowerPart);
-  const double whole = double(job.layout.tp) / own.layout.tp;  // tp if layers do not use it
+  const double whole = double(job.layout.tp) / own.layout.tp;  // tp if tp does not divide them
   StageWeights stack(own, tensors, whole * sources * tower.patches(), projector.take_pending());
   const int layers = tower.layers.layers;
   for (int layer = layers; layer-- > 0;) stack.layer(layer, job.model.all_layers() + layer);
@@ -360,8 +361,8 @@ std::vector<StageTensor> transformer_tensors(const Job& job, int stage, int firs
   tensors.reserve(16 * layers + 16);
   StageWeights weights(job, tensors);
   if (stage == job.layout.stages() - 1) {
-    // A tied head is a copy of its own, unless the stage also holds the embedding, whose backward
-    // then completes the gradient.
+    // A tied head is a separate copy. If the stage also holds the embedding, the head has no
+    // tensor: the backward of the embedding completes the gradient.
     weights.head(job.model.tied_embeddings && (stage == 0 || embedding_here));
   }
   for (int layer = first_layer + layers; layer-- > first_layer;) weights.layer(layer);
@@ -370,8 +371,8 @@ std::vector<StageTensor> transformer_tensors(const Job& job, int stage, int firs
   return tensors;
 }
 
-// Scales the tensors so that they add up to the parameters of the chunk, which may be known more
-// exactly.
+// Scales the tensors so that they add up to the parameters of the chunk, whose count may be more
+// exact.
 void scale_parameters(const ChunkCost& chunk, std::vector<StageTensor>& tensors) {
   std::array<double, 2> parameters{};  // dense, experts
   for (const StageTensor& tensor : tensors) parameters[tensor.expert] += tensor.parameters;

@@ -10,7 +10,7 @@
 namespace windtunnel {
 namespace {
 
-// [layer of the model] Bytes of the activations that leave the GPU, for layers of the stage.
+// Returns for each layer of the stage the bytes of its activations that leave the GPU.
 std::vector<double> moved_bytes(const Job& job, const ChunkCost& chunk, int layers) {
   const Offload& offload = offload_of(job);
   if (job.network) {
@@ -27,7 +27,7 @@ std::vector<double> moved_bytes(const Job& job, const ChunkCost& chunk, int laye
   return bytes;
 }
 
-// Bytes per parameter of this GPU that are fetched from the host or sent to it.
+// The bytes that this GPU fetches from the host, or sends to it, for a piece.
 class CopiedBytes {
  public:
   explicit CopiedBytes(const Job& job)
@@ -38,14 +38,14 @@ class CopiedBytes {
         weight_bytes_(weight_bytes_per_parameter(job)),
         gradient_bytes_(reduce_bytes_per_parameter(job)) {}
 
-  // Backward passes gather from the second copy if there is one; experts have none.
+  // Backward passes gather from the second copy of weights if there is one; experts have none.
   double weights(const StagePiece& piece, bool backward) const {
     if (offload_.weights == MemoryTier::gpu) return 0;
     const double dense = backward && second_copy_ ? 0 : piece.dense + piece.frozen;
     return weight_bytes_ *
            (dense / dense_.weights + (piece.experts + piece.frozen_experts) / experts_.weights);
   }
-  // Gradients leave once a step, or after each micro-batch.
+  // Gradients leave once in a step, or after each micro-batch.
   double gradients(const StagePiece& piece, bool last) const {
     if (offload_.gradients != MemoryTier::gpu) {
       return gradient_bytes_ *
@@ -65,13 +65,13 @@ class CopiedBytes {
   const double gradient_bytes_;
 };
 
-// The state of a piece that is fetched or evicted beside each pass.
+// The bytes of a piece's state that are fetched or evicted beside each pass.
 struct PieceCopies {
   double forward_in = 0;
   double forward_out = 0;
   double backward_in = 0;
   double backward_out = 0;
-  double gradients = 0;  // for the last micro-batch; `summed` is for the others
+  double gradients = 0;  // after the last micro-batch; `summed` is for the others
   double summed = 0;
 };
 
@@ -89,7 +89,7 @@ std::vector<PieceCopies> shared_copies(const Job& job, const std::vector<StagePi
   return copies;
 }
 
-// To make room for a piece, a chunk leaves two pieces earlier, so that the fetch overlaps the
+// Chunks that make room for a piece leave two pieces earlier, so that the fetch overlaps the
 // computation of the piece in between.
 std::vector<PieceCopies> chunk_copies(const Job& job, const std::vector<StagePiece>& pieces) {
   std::vector<ChunkRange> ranges;
@@ -114,7 +114,7 @@ std::vector<PieceCopies> chunk_copies(const Job& job, const std::vector<StagePie
   return copies;
 }
 
-// Where a piece begins and ends in the action, and which segments begin and end there.
+// Finds the segments that begin or end where a piece begins or ends in the action.
 class Placed {
  public:
   explicit Placed(Segments& segments) : segments_(segments) {
@@ -128,7 +128,7 @@ class Placed {
     return segments_[i];
   }
   Segment& that_ends(double share) { return segments_[index_of_end(share)]; }
-  // The segment after which gradients are summed; they leave the GPU with it.
+  // Returns the segment after which a piece's gradients are reduced and then leave the GPU.
   Segment& that_reduces(double share) {
     const auto reduces = [](const Segment& segment) { return !segment.reductions.empty(); };
     const auto from = segments_.begin() + static_cast<std::ptrdiff_t>(index_of_end(share));
@@ -156,7 +156,7 @@ std::vector<StagePiece> stage_pieces(const Job& job, const std::vector<StageTens
   std::vector<StagePiece> pieces;
   std::vector<int> piece_of;  // [tensor]
   const std::vector<double> moved = moved_bytes(job, chunk, layers);
-  int end = static_cast<int>(moved.size());  // layers from here on are in pieces already
+  int end = static_cast<int>(moved.size());  // layers from here on already belong to pieces
   int layer = -2;
   double left = 1;
   for (const StageTensor& tensor : tensors) {
@@ -173,7 +173,7 @@ std::vector<StagePiece> stage_pieces(const Job& job, const std::vector<StageTens
   }
   CHECK(!pieces.empty(), "a stage without weights has nothing to offload");
   for (; end > 0; --end) pieces.back().activation_bytes += moved[end - 1];
-  pieces.back().share += left;  // rounding, or everything if no tensor carries time
+  pieces.back().share += left;  // an error of rounding, or everything if no tensor takes time
   if (offload_of(job).in_chunks()) {
     const std::vector<ChunkRange> packed = packed_chunks(job, tensors, piece_of);
     for (std::size_t i = 0; i < pieces.size(); ++i) pieces[i].chunks = packed[i];
@@ -189,7 +189,7 @@ HostCopies add_host_copies(const Job& job, const std::vector<StagePiece>& pieces
   if (arrival.in_next_step) {
     for (PieceCopies& piece : copies) piece.gradients = piece.summed = 0;
   }
-  std::vector<double> begins = {0};  // [piece] in the backward pass, and the end
+  std::vector<double> begins = {0};  // [piece] in the backward pass; last: its end
   for (const StagePiece& piece : pieces) begins.push_back(begins.back() + piece.share);
   std::vector<double> inner(begins.begin() + 1, begins.end() - 1);
   std::vector<double> inner_forward;

@@ -1,7 +1,7 @@
 // Placement of a job's ranks on its machine: the shapes of its groups and the paths of its
 // messages. It is computed once and shared by everything that prepares, lowers or estimates an
-// iteration. It depends on layout, cluster and the axes of gradients, so jobs that differ only in
-// schedule, batch or costs share it.
+// iteration. It depends only on layout, cluster and the axes along which gradients are reduced, so
+// jobs with other schedules, batches or costs can share it.
 #pragma once
 
 #include <memory>
@@ -30,8 +30,8 @@ class JobGeometry {
   const GroupShape& world() const { return world_; }
   // Messages between the ranks of two stages take this path: message_way().
   MessageWay way(int from_pp, int to_pp) const;
-  // Groups of the first stage's ranks with those of the last stage, which sum the gradients of tied
-  // embeddings. Empty for other models.
+  // Groups of a rank of the first stage with one of the last stage, which sum the gradients of tied
+  // embeddings. Empty for models with untied embeddings.
   const std::optional<GroupShape>& ends() const { return ends_; }
 
  private:

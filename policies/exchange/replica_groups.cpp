@@ -20,8 +20,8 @@ StridedGroups strided(int members, int stride, int count) {
   return {stride, count, stride, members / (stride * count)};
 }
 
-// Whether each group is the first one moved by whole nodes, except for the NICs. Then one lane per
-// node represents all lanes.
+// Whether the groups are like the first one on other whole nodes, except for the NICs. Then one
+// lane per node represents all lanes.
 bool regular(const StridedGroups& groups, int first, const Cluster& cluster) {
   const int gpus = cluster.node.gpus;
   const int nics = cluster.node.nics;
@@ -33,11 +33,11 @@ bool regular(const StridedGroups& groups, int first, const Cluster& cluster) {
          (span % gpus == 0 || gpus % span == 0);
 }
 
-// Bandwidth of the slowest NIC among these ranks' nodes, as a share of one of the pool's; if ranks
-// are out of order, among the ranks' own NICs.
+// Returns the bandwidth of the slowest NIC among these ranks' nodes, relative to a NIC of the pool.
+// If ranks are out of order, only the ranks' own NICs count.
 double slowest_nic(const Cluster& cluster, int first, int last, int pool = -1) {
   if (has_uneven_nics(cluster) || !cluster.in_order()) {
-    if (cluster.ranks.in_order()) {  // whole nodes
+    if (cluster.ranks.in_order()) {  // extended to whole nodes
       first -= cluster.slot_of(first);
       last += cluster.run_of(last) - 1;
     }
@@ -64,7 +64,7 @@ GroupShape worst_of_all(const StridedGroups& groups, int first, const Cluster& c
   return worst.shape();
 }
 
-// The ports of the first node, which the groups that start there use.
+// Returns the ports of the first node, which the groups that start there use.
 NodePorts first_node_ports(const StridedGroups& groups, int first, int per_node,
                            const Cluster& cluster) {
   NodePorts ports;
@@ -76,8 +76,8 @@ NodePorts first_node_ports(const StridedGroups& groups, int first, int per_node,
   return ports;
 }
 
-// Members of a group in one node; 1 unless all groups are placed equally on nodes. Stages must
-// start where nodes do, or a group never crosses nodes.
+// Returns how many members of a group are in one node; 1 unless all groups lie on nodes in the same
+// way. Stages must start where nodes start, or no group may cross nodes.
 int members_in_node(const StridedGroups& group, int gpus) {
   const int span = group.stride * group.count;
   if (gpus % span == 0) return group.count;
@@ -107,7 +107,7 @@ StridedGroups replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_pe
   const int shard = shards.optimizer;
   const int region = layout.tp * shard;  // consecutive ranks that hold one copy of the stage
   const int dense = layout.sharding == Sharding::none ? replicas : shard;
-  // An ep group that reaches beyond the region leaves no second copy of an expert inside it.
+  // An ep group that is larger than the region leaves only one copy of an expert inside it.
   const int of_region = region % layout.ep == 0 ? region / layout.ep : 1;
   const int experts = layout.expert_shard_ranks > 0 ? layout.expert_shard_ranks : of_region;
   const int in_node = members_in_node({layout.tp, dense}, gpus_per_node);
@@ -163,7 +163,7 @@ StridedGroups replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_pe
 
 namespace {
 
-// Number of nodes in every site; 0: sites differ.
+// Returns the number of nodes in every site; 0: sites differ.
 int nodes_per_site(const FabricSpec& fabric) {
   if (fabric.topology != Topology::sites || fabric.sites.empty()) return 0;
   const int nodes = fabric.sites.front().nodes;
@@ -190,7 +190,7 @@ bool compresses_across(const Job& job) {
   const CompressorChoice& choice = job.communication.compressors.dp;
   if (!compresses(choice) || choice.hop == CompressedHop::all) return false;
   if (choice.hop == CompressedHop::across) return true;
-  // A collective that runs as one is divided only if the job says so.
+  // A collective that runs in one piece is divided only if the job says so.
   const Communication& communication = job.communication;
   if (communication.overlap == GradientOverlap::dear ||
       communication.overlap == GradientOverlap::priority ||
@@ -237,7 +237,7 @@ GroupShape StridedShapes::worst(const StridedGroups& groups, int first) {
   return sharing_cables(groups, first, among_concurrent(worst, cluster));
 }
 
-// Groups on other nodes cross the cables between sites at the same time.
+// Adds the other groups that cross the cables between sites at the same time.
 GroupShape StridedShapes::sharing_cables(const StridedGroups& groups, int first,
                                          GroupShape shape) const {
   const Cluster& cluster = links_.cluster();
@@ -260,8 +260,8 @@ GroupShape StridedShapes::sharing_cables(const StridedGroups& groups, int first,
   return shape;
 }
 
-// Groups that start at the same position in a pod and do not reach the last pod, which may be
-// smaller, and all groups under one switch, are alike: position -1.
+// Groups are alike if they are all under one switch (position -1), or start at the same position in
+// a pod and do not reach the last pod, which may be smaller.
 GroupShape StridedShapes::one_gpu_per_node(int node, int nodes, int node_step) {
   const Cluster& cluster = links_.cluster();
   const int gpus = cluster.node.gpus;
@@ -278,7 +278,7 @@ GroupShape StridedShapes::one_gpu_per_node(int node, int nodes, int node_step) {
   return shape;
 }
 
-// One GPU of every node represents all lanes: in a tree they use the same levels.
+// One GPU of every node represents all lanes, because in a tree they use the same levels.
 GroupShape StridedShapes::worst_of_regular(const StridedGroups& groups, int first) {
   const Cluster& cluster = links_.cluster();
   const int gpus = cluster.node.gpus;

@@ -8,9 +8,9 @@
 
 namespace windtunnel {
 
-inline constexpr double kSameShare = 1e-9;  // shares of an action nearer than this are equal
+inline constexpr double kSameShare = 1e-9;  // shares of an action closer than this are equal
 
-// Bytes of a segment moved between the GPU and the tiers outside it (Job::offload).
+// Bytes of a segment that move between the GPU and the memory or drives outside it (Job::offload).
 struct HostCopies {
   double weights = 0;
   double gradients = 0;
@@ -19,27 +19,27 @@ struct HostCopies {
   bool any() const { return weights + gradients + activations > 0; }
 };
 
-// A part of an action: `share` of its cost, times `slowdown` because overlapping collectives take
-// SMs and memory bandwidth from it.
+// A part of an action: it takes `share` of the action's time, times `slowdown` because overlapping
+// collectives use SMs and memory bandwidth.
 struct Segment {
   double share = 1;
   double slowdown = 1;
   std::vector<Transfer> gathers;
   std::vector<Transfer> reductions;
   HostCopies fetched = {};  // before the segment, and before its gathers
-  HostCopies evicted = {};  // after it; gradients after its reductions
-  // If gradients arrive in the next step: parameters that the host updates, instead of the GPU,
-  // once the segment's gathers have brought their gradients.
+  HostCopies evicted = {};  // after the segment; gradients after its reductions
+  // Parameters that the host updates, instead of the GPU, after the segment's gathers have brought
+  // their gradients. Only if gradients arrive in the next step.
   double on_host_parameters = 0;
 };
 using Segments = std::vector<Segment>;
 
-// Segments of a forward and a backward that run as one and take `forward_s` and `backward_s` alone:
-// one after the other, merged where they meet if no collective is between them.
+// Returns the segments of a forward and a backward that run as one and alone take `forward_s` and
+// `backward_s`. They are joined where they meet if no collective is there.
 Segments joined(const Segments& forward, double forward_s, const Segments& backward,
                 double backward_s);
 
-// The same segments, also cut at these shares of the action, ascending.
+// Returns the segments, cut also at these ascending shares of the action.
 Segments cut_at(const Segments& segments, const std::vector<double>& shares);
 
 }  // namespace windtunnel

@@ -15,8 +15,8 @@
 namespace windtunnel {
 namespace {
 
-// A step for one parameter: kernels that read and write `kernel_bytes` of HBM, then a collective
-// over `bytes`. Without bytes: kernels only.
+// A step of a gather or reduction, for one parameter: kernels that read and write `kernel_bytes` of
+// HBM, then a collective over `bytes`. Without bytes it has only kernels.
 struct Step {
   ReplicaAxis axis = ReplicaAxis::dense_shard;
   CollectiveKind kind = CollectiveKind::all_reduce;
@@ -25,14 +25,14 @@ struct Step {
 };
 
 // PyTorch's all_gather and reduce_scatter can take a tensor as a list of slices, one per rank. For
-// each slice the host makes a view and starts a copy out of (or into) the flat buffer; both
+// each slice the host makes a view and starts a copy out of (or into) the flat buffer. Both
 // operations together take 10 us of CPU time, the least for PyTorch's operations (assumed). The
-// collective's stream waits, because DeepSpeed synchronised before each
+// collectives' stream waits for them, because DeepSpeed synchronised before each slice
 // (github.com/deepspeedai/DeepSpeed pull request 1188; partition_parameters.py of 2021,
 // _allgather_param, _reduce_scatter_gradient).
 constexpr double kSlice_s = 2 * 5e-6;
 
-constexpr double kUpdateBytes = 2;  // bytes of a momentum when it is sent, and of an update
+constexpr double kUpdateBytes = 2;  // per element of a momentum that is sent, and of an update
 
 class Steps {
  public:
@@ -114,8 +114,8 @@ class Steps {
   }
 
   // Muon updates whole matrices. Under zero1 and zero2 each matrix belongs to one replica, which
-  // has its momentum. Under zero3 every replica has a part of each matrix: momenta are sent in 16
-  // bit to the replica that updates the matrix, and updates are sent back
+  // has its momentum. Under zero3 every replica has a part of each matrix: it sends its part of the
+  // momentum in 16 bit to the replica that updates the matrix, and that replica sends updates back
   // (github.com/microsoft/dion, dion/muon.py).
   void move_matrices(ReplicaAxis axis, StageAction action) {
     if (!moves_matrices_ || action != StageAction::last_backward) return;
@@ -136,7 +136,7 @@ class Steps {
       quantised /= ranks(axis);
       last = axis;
     }
-    // The last sums are not quantised.
+    // The last sums are in full precision.
     add(last, CollectiveKind::all_to_all, 0,
         kernel_bytes + quantised * (gradient_bytes_ / sent - 1));
   }
@@ -229,7 +229,7 @@ ReplicaNetwork::ReplicaNetwork(const Job& job, const LinkTable& links) : traffic
   }
 }
 
-// Compressors may reduce inside nodes first, and traffic to servers is always reduced there first.
+// Compressors may reduce inside nodes first; traffic to servers always does.
 ReplicaNetwork::Traffic ReplicaNetwork::traffic_of(const Job& job) {
   const Communication& communication = job.communication;
   const bool served = communication.aggregation == Aggregation::parameter_server;
@@ -259,7 +259,7 @@ void ReplicaNetwork::mark_used(const Job& job) {
                                  ReplicaAxis::path_near, ReplicaAxis::path_far}) {
     uses_[int(axis)] = groups(axis).count > 1;
   }
-  if (!job.sync.empty()) {  // after an outer exchange an island's copies gather its parts
+  if (!job.sync.empty()) {  // after these exchanges an island's copies gather its parts
     for (const ReplicaAxis axis : {ReplicaAxis::dense_across, ReplicaAxis::expert_across}) {
       uses_[int(axis)] |= groups(axis).count > 1;
     }

@@ -1,7 +1,6 @@
 // The collectives of data parallelism for parameters of a stage: which groups of ranks gather
-// weights and reduce gradients, in which order, with how many bytes, and the kernels before them.
-//
-// A gather is an all-gather of weights over the shard group; a reduction is a reduce-scatter of
+// weights and reduce gradients, in which order, with how many bytes, and after which kernels.
+// A gather is an all-gather of weights over the shard group. A reduction is a reduce-scatter of
 // gradients over the shard group, then an all-reduce of the shard across groups
 // (replica_groups.hpp). Fewer bits (ZeRO++, QSDP), second copies (hpZ) and three levels change
 // that: docs/physics/gradients.md, "Fewer bits, second copies, levels". Scales of quantised numbers
@@ -20,7 +19,7 @@
 
 namespace windtunnel {
 
-// A collective with its preceding kernels. Without bytes: only the kernels that end a sequence.
+// A collective and the kernels before it. Without bytes: the kernels that end a sequence.
 struct Transfer {
   ReplicaAxis axis = ReplicaAxis::dense_shard;
   CollectiveKind kind = CollectiveKind::all_reduce;
@@ -29,25 +28,25 @@ struct Transfer {
   // Kernels run on the compute stream, after the previous transfer of the sequence and before the
   // collective.
   std::vector<CostPart> kernels = {};
-  // the kernels run on the stream of collectives instead, as for sharding
+  // kernels run on the collectives' stream instead, as they do for sharding
   bool kernels_beside = false;
-  bool starts_row = false;  // its kernels wait only for the gradients
+  bool starts_row = false;  // the kernels wait only for gradients, not for another transfer
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic;
-  // Additional (or, negative, less) time than for its bytes: because it overlaps another
-  // collective, or stands for many small ones or for one that runs every few steps.
+  // Seconds more (or, if negative, fewer) than the bytes take, because the transfer overlaps
+  // another collective, or stands for many small ones or for one that runs every few steps.
   double longer_s = 0;
-  bool second_channel = false;  // on a separate stream in parallel to the others
+  bool second_channel = false;  // on a stream in parallel to that of other collectives
 };
 
 // Costs of kernels that run consecutively on the job's GPU, charged to `category`. Kernels with the
-// same origin are one part.
+// same origin are added up to one CostPart.
 std::vector<CostPart> kernel_costs(const Job& job, const std::vector<Op>& kernels,
                                    Category category);
 
-// How long the collectives take, including longer_s; with two streams the longer stream counts.
+// Returns how long the collectives take, including longer_s. The longer of two streams counts.
 double seconds_of(const std::vector<Transfer>& transfers);
 
-// Counts parameters on one GPU before they are sharded.
+// Numbers of parameters on one GPU before they are sharded.
 struct Amount {
   double dense = 0;
   double experts = 0;
@@ -57,10 +56,10 @@ struct Amount {
 class ReplicaNetwork {
  public:
   explicit ReplicaNetwork(const Job& job);
-  // `links`: of the job's cluster.
+  // `links`: those of the job's cluster.
   ReplicaNetwork(const Job& job, const LinkTable& links);
 
-  // Whether it is valid for another job with the same layout and cluster.
+  // Whether this network is valid for another job with the same layout and cluster.
   bool is_of(const Job& job) const { return traffic_of(job) == traffic_; }
 
   // Whether there is more than one replica.
@@ -68,7 +67,7 @@ class ReplicaNetwork {
   // Whether collectives of the job run along the axis.
   bool uses(ReplicaAxis axis) const { return uses_[int(axis)]; }
   const StridedGroups& groups(ReplicaAxis axis) const { return groups_[int(axis)]; }
-  // The shape of an axis; the job must use it.
+  // Returns the shape of the groups along an axis that the job uses.
   const GroupShape& shape(int pp, ReplicaAxis axis) const {
     return shapes_[of_rank_[pp]][int(axis)];
   }
@@ -82,12 +81,12 @@ class ReplicaNetwork {
   Origin origin(const Job& job, int pp, const GroupShape& world) const;
 
  private:
-  // Properties of a job other than its layout that determine which axes it uses.
+  // What determines, besides the layout, which axes a job uses.
   struct Traffic {
     bool experts = false;
     bool in_nodes = false;     // gradients are first reduced inside nodes
-    bool unscattered = false;  // all traffic goes among all replicas, even if state is sharded
-    bool whole = false;        // part of the traffic goes among all replicas
+    bool unscattered = false;  // all traffic is among all replicas, even if state is sharded
+    bool whole = false;        // part of the traffic is among all replicas
     int gpus_per_place = 1;
     double weight_bytes = 0;
     double gradient_bytes = 0;
@@ -101,27 +100,27 @@ class ReplicaNetwork {
   std::array<bool, kReplicaAxes> uses_{};
   std::array<StridedGroups, kReplicaAxes> groups_;
   std::vector<std::array<GroupShape, kReplicaAxes>> shapes_;  // distinct ones
-  std::vector<int> of_rank_;                                  // [pipeline rank] in shapes_
+  std::vector<int> of_rank_;                                  // [pipeline rank] index in shapes_
   std::vector<double> ring_factors_;                          // [pipeline rank]; empty: 1
 };
 
-// Which action of a stage gathers or reduces. The last backward pass also does once-per-step work:
-// it sums copies of shards, and completes the levels.
+// Which action of a stage gathers or reduces. The last backward pass also does what is done once
+// per step: it sums copies of shards, and completes the levels.
 enum class StageAction { first_forward, forward, backward, last_backward };
 
-// Appends to `to`.
+// Appends the gathers of these parameters to `to`.
 void append_gathers(const CollectiveCosts& costs, const ReplicaNetwork& network, int pp,
                     const Amount& amount, std::vector<Transfer>& to,
                     StageAction action = StageAction::forward);
-// Lengthens transfers as if each were split into one transfer per share, as gathers and scatters
-// through lists of slices are.
+// Lengthens transfers as if each were split into one transfer per share. PyTorch does this when it
+// gathers and scatters through lists of slices.
 void split_transfers(const CollectiveCosts& costs, const ReplicaNetwork& network, int pp,
                      const std::vector<double>& shares, std::vector<Transfer>& transfers);
 
 void append_reductions(const CollectiveCosts& costs, const ReplicaNetwork& network, int pp,
                        const Amount& amount, std::vector<Transfer>& to,
                        StageAction action = StageAction::last_backward);
-// Whether ranks with equal shards sum them after a backward pass of this kind
+// Whether ranks with equal shards sum their gradients after this backward pass
 // (Layout::copies_summed).
 bool sums_copies(const Layout& layout, StageAction action);
 

@@ -6,11 +6,11 @@
 
 namespace windtunnel {
 
-// Time of a message. All ranks of a stage send concurrently, so those behind one NIC share it.
+// Returns the time of a message. All ranks of a stage send at once and share NICs.
 double boundary_s(const Job& job, const MessageWay& way, double bytes);
-// The part of the latency between two nodes in which the link is not occupied.
+// Returns the part of a message's latency between two nodes in which the link is free.
 double boundary_latency_s(const Job& job, const MessageWay& way);
-// The message goes from pipeline rank `from` to the next one, or from the last to 0.
+// These are for the message from pipeline rank `from` to the next one, or from the last to 0.
 double boundary_s(const Job& job, int from, double bytes);
 double boundary_latency_s(const Job& job, int from);
 

@@ -11,14 +11,14 @@
 namespace windtunnel {
 namespace {
 
-// Small chunks would be all latency; PatrickStar's are 64 to 256 MiB.
+// Copies of smaller chunks would be mostly latency. PatrickStar's chunks have 64 to 256 MiB.
 constexpr double kLeastChunkBytes = 128 * kMebibyte;
-// PatrickStar's search tries sizes in steps of 1 / kSizeSteps of the least one, up to kLargestSize
-// times the least.
+// PatrickStar's search tries sizes from the least to kLargestSize times the least, in steps of 1 /
+// kSizeSteps of the least.
 constexpr int kSizeSteps = 16;
 constexpr double kLargestSize = 3;
 
-// Packs whole tensors in the order of the forward pass. Result: [tensor] its chunk.
+// Packs whole tensors in the order of the forward pass. Returns the chunk of each tensor.
 std::vector<int> packed(const std::vector<StageTensor>& tensors, double of_weight, double bytes) {
   std::vector<int> chunks(tensors.size());
   int chunk = 0;
@@ -39,7 +39,7 @@ int sharing_ranks(const Job& job) {
   return static_cast<int>(state_shards(job, false).weights);
 }
 
-// The size of a chunk that leaves the least room unused in all chunks together.
+// Returns the chunk size that leaves the least room unused in all chunks together.
 double thriftiest_bytes(const Job& job, const std::vector<StageTensor>& tensors, double least) {
   const double of_weight = weight_bytes_per_parameter(job);
   double best = least;

@@ -1,5 +1,5 @@
 // Weights in chunks of equal size, which move between GPU and host as a whole (PatrickStar): which
-// tensors they hold, and which chunks each layer needs.
+// tensors a chunk holds, and which chunks each layer needs.
 #pragma once
 
 #include <vector>
@@ -10,25 +10,26 @@
 
 namespace windtunnel {
 
-// The chunks of a GPU that a piece of a stage uses: from `first` up to, excluding, `end`.
+// The chunks of a GPU that a piece of a stage uses: from `first` to `end` - 1.
 struct ChunkRange {
   int first = 0;
   int end = 0;
 };
 
-// Bytes of a chunk: set by the job, otherwise the size, at least that of the largest tensor, that
-// wastes the least room. Throws Error about offload.chunk if the largest tensor does not fit into
-// the given size.
+// Returns the bytes of a chunk: those that the job sets, otherwise the size that wastes the least
+// room and fits the largest tensor. Throws Error about offload.chunk if the largest tensor does not
+// fit into the given size.
 double chunk_bytes(const Job& job, const std::vector<StageTensor>& tensors);
 
-// Result: [piece] in the order of the backward pass. Tensors are packed in the order of the forward
-// pass, each in a single chunk. If n ranks share weights, each holds every n-th chunk, and n
-// consecutive chunks are gathered together. `piece_of`: [tensor] the piece that it belongs to.
+// Returns the chunks of each piece, in the order of the backward pass. Tensors are packed in the
+// order of the forward pass, each into a single chunk. If n ranks share weights, each holds every
+// n-th chunk, and n consecutive chunks are gathered together. `piece_of`: [tensor] its piece.
 std::vector<ChunkRange> packed_chunks(const Job& job, const std::vector<StageTensor>& tensors,
                                       const std::vector<int>& piece_of);
 
-// For each piece of the forward, then backward, pass: which chunks it uses and how much GPU memory
-// the warm-up iteration left free (Offload::Chunks); activations grow with the pieces.
+// Returns for each piece of the forward pass, and then of the backward pass, which chunks it uses
+// and how much GPU memory the warm-up iteration left free (Offload::Chunks). In the forward pass
+// activations grow with each piece.
 std::vector<ChunkUse> chunk_uses(const Job& job, const std::vector<ChunkRange>& pieces);
 
 }  // namespace windtunnel

@@ -21,17 +21,17 @@
 namespace windtunnel {
 namespace {
 
-constexpr std::int16_t kKernels = 0;  // the stream of every rank (policies/tasks)
+constexpr std::int16_t kKernels = 0;  // stream of the kernels of every rank (policies/tasks)
 constexpr double kLeast_s = 2e-9;     // resolution of the engine's clock
-constexpr int kBehindAll = -1000000;  // lowest priority, if kernels run by priority
+constexpr int kBehindAll = -1000000;  // a priority below all others, if kernels run by priority
 
 struct Period {
   IdlePeriod idle;
-  double left_s = 0;   // for pieces, of `idle.least_s`
-  double stretch = 1;  // factor on kernels that overlap a collective
+  double left_s = 0;   // the part of `idle.least_s` that no piece has taken yet
+  double stretch = 1;  // factor on the time of kernels that overlap a collective
 };
 
-// Pieces of one kind of work that run one after another behind a task.
+// Pieces of one work that run one after another behind a task.
 struct Run {
   TaskIndex behind = -1;
   int work = 0;
@@ -39,17 +39,17 @@ struct Run {
   double seconds = 0;
   int iteration = 0;
   bool exposed = false;
-  double unused_bytes = 0;  // of the activations' peak, not in use at that time
+  double unused_bytes = 0;  // how far the activations are below their peak at that time
 };
 
-// The ranks of one class.
+// What is known of the ranks of a class, which stand for one another.
 struct Place {
   std::vector<Period> periods;
   double peak_bytes = 0;                                        // of what tasks allocate
-  double room_bytes = std::numeric_limits<double>::infinity();  // at that peak
+  double room_bytes = std::numeric_limits<double>::infinity();  // bytes that are free at that peak
   double slowdown = 1;                                          // of the slowest member
-  double mean_slowdown = 0;                                     // of all, in the reported iteration
-  std::vector<double> held_bytes;  // [work] that stays here for it; below 0: it has no room
+  double mean_slowdown = 0;                                     // mean in the reported iteration
+  std::vector<double> held_bytes;  // [work] bytes that the work keeps here; below 0: it has no room
   std::vector<Run> runs;
   int pp = 0;
 };
@@ -89,7 +89,7 @@ class Filler {
       place.pp = plan.classes[c].members.front() / of_pp;
       for (const IdlePeriod& each : idle[c]) add_period(each, place);
       if (!memory.empty()) place.room_bytes = room_bytes(job, memory[place.pp]);
-      // Replicas on unlike nodes are filled one by one.
+      // Replicas on unlike nodes are filled separately.
       columns_[plan.classes[c].members.front() % of_pp].push_back(static_cast<int>(c));
     }
     for (const RankTimeline& rank : timeline.ranks) {
@@ -162,7 +162,7 @@ class Filler {
 
   // ---- idle periods ----
 
-  // How many more pieces fit into the period.
+  // Returns how many more pieces fit into the period.
   std::int64_t fits(int work, const Place& place, const Period& period) const {
     if (!has_room(work, place, period)) return 0;
     const double piece_s = costs_[work].piece_s * period.stretch;
@@ -178,7 +178,7 @@ class Filler {
     return pieces;
   }
 
-  // Takes up to `pieces` pieces into periods of one iteration or, with kAll, of any.
+  // Puts up to `pieces` pieces into the periods of one iteration or, with kAll, of any.
   void take(int work, std::int64_t pieces, std::int64_t iteration, Place& place) const {
     for (Period& period : place.periods) {
       if (pieces == 0) return;
@@ -196,8 +196,8 @@ class Filler {
 
   // ---- work that a step needs ----
 
-  // Units that one GPU of each pipeline rank needs together: the GPUs of a pipeline rank divide the
-  // units.
+  // Returns the units that one GPU of each pipeline rank computes together with its counterparts:
+  // the GPUs of a pipeline rank divide the units.
   std::int64_t needed_units(int work, const std::vector<int>& column, int iteration) const {
     const FillingWork& own = filling_.work[work];
     double units = own.units;
@@ -212,7 +212,7 @@ class Filler {
     return std::llround(std::ceil(units / (job_.layout.tp * job_.layout.cp) - 1e-9));
   }
 
-  // Assigns whole units so that the rank with the most exposed work has as little of it as
+  // Assigns whole units so that the rank with the longest exposed work is exposed as briefly as
   // possible.
   void fill_needed(int work, const std::vector<int>& column, int iteration) {
     struct Share {
@@ -267,7 +267,7 @@ class Filler {
 
   // ---- the plan ----
 
-  // Inserts pieces behind each task of the list; later indices move on.
+  // Inserts the runs behind their tasks; later indices move on.
   void insert(const Place& place, RankClass& owner) const {
     if (place.runs.empty()) return;
     std::vector<std::vector<const Run*>> behind(owner.tasks.size() + 1);
@@ -360,8 +360,8 @@ class Filler {
     return report;
   }
 
-  // Peak memory in bytes with the resident data of the work that runs there and the memory of a
-  // piece.
+  // Returns the peak memory in bytes, with the resident data of the work that runs there and the
+  // memory of a piece.
   double most_bytes(const Place& place, const GpuMemory& training) const {
     std::set<int> works;
     double piece_bytes = 0;
@@ -374,7 +374,7 @@ class Filler {
     return training.total() + held_bytes + piece_bytes;
   }
 
-  // Counts the unused rest of a period: either memory is missing, or it is too short for a piece.
+  // Counts what is left of a period: memory is missing, or the rest is too short for a piece.
   void add_idle(const Place& place, const Period& period, double share, FilledRank& rank) const {
     rank.idle_s += share * period.idle.seconds;
     bool room = false;

@@ -9,9 +9,9 @@
 namespace windtunnel {
 namespace {
 
-constexpr double kWeightBytes = 2;  // per parameter, of a model that is not trained
+constexpr double kWeightBytes = 2;  // bytes per parameter of a model that is not trained
 
-// The job for which the model's forward pass is priced: one GPU, with nothing else on it.
+// Returns a job that has the forward pass of the model: one GPU, with nothing else on it.
 Job forward_job(const Job& job, const FillingWork& work) {
   Job alone;
   alone.model = work.model->transformer;
@@ -46,7 +46,7 @@ FillingCost filling_cost(const Job& job, const FillingWork& work) {
   if (work.resident_bytes < 0) cost.resident_bytes = kWeightBytes * chunk.parameters;
   // Only the layer that runs takes memory: nothing is kept for a backward pass.
   if (work.working_bytes < 0) cost.working_bytes = chunk.activation_bytes / layers;
-  cost.flops = flops_per_step(alone) / 3;  // of forward, backward and weight gradients
+  cost.flops = flops_per_step(alone) / 3;  // a step has forward, backward and weight gradients
   cost.origin = Origin::spec;
   for (const CostPart& part : chunk.forward) cost.origin = weakest(cost.origin, part.origin);
   return cost;

@@ -1,5 +1,5 @@
-// Time of a unit of filling work on a GPU of the job, as given or by the cost models: the forward
-// pass of a library model on one GPU.
+// Time of a unit of filling work on a GPU of the job: as the scenario states it, or from the cost
+// models as the forward pass of a library model on one GPU.
 #pragma once
 
 #include "models/plan/job.hpp"

@@ -13,7 +13,7 @@ struct RankIdle {
   int iteration = 0;
 };
 
-// The idle periods of a rank, by the task that ends before them.
+// Returns the idle periods of a rank, by the task that ends before them.
 std::map<TaskIndex, RankIdle> idle_of_rank(const RankClass& owner, const RankTimeline& rank,
                                            int stream, double until_s) {
   std::vector<TaskIndex> order;
@@ -34,8 +34,8 @@ std::map<TaskIndex, RankIdle> idle_of_rank(const RankClass& owner, const RankTim
   return idle;
 }
 
-// When collectives of the rank send and receive, ordered and disjoint: for a collective with known
-// time only that time, because before it the rank waits for others.
+// Returns when collectives of the rank send and receive, ordered and disjoint. A collective with a
+// known time counts only for that time, because before it the rank waits for others.
 std::vector<Span> transfers_of(const RankClass& owner, const RankTimeline& rank) {
   std::vector<Span> spans;
   for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) {
@@ -109,7 +109,7 @@ std::vector<std::vector<IdlePeriod>> idle_periods(const Plan& plan, const Timeli
     std::vector<Common> ordered;
     for (auto& [behind, at] : common[c]) {
       at.period.seconds /= ranks[c];
-      // If a kernel has another position in another member's order, the period may be empty there.
+      // If members run their kernels in different orders, the period may be empty on some.
       if (at.ranks < ranks[c]) at.period.least_s = 0;
       if (at.period.seconds > 0) ordered.push_back(at);
     }

@@ -19,7 +19,7 @@ std::shared_ptr<const PoolCosts> pool_costs(const Job& job, const std::vector<in
   return costs;
 }
 
-// Sequences are shared out by the costs of the slowest pool and the paces of the others.
+// Sequences are divided by these: the costs of the slowest pool, with the paces of the others.
 LengthCosts shared_costs(const Job& job, const PoolCosts& all) {
   const int slowest = slowest_pool(job);
   LengthCosts costs = all.at(slowest);
@@ -38,7 +38,7 @@ LengthCosts shared_costs(const Job& job, const PoolCosts& all) {
   return costs;
 }
 
-// An estimate of the step in seconds: a pipeline fills and empties with the longest pack.
+// Returns an estimate of the step in seconds: a pipeline fills and empties with the longest pack.
 double about_s(const Job& job, const LengthPlan& plan) {
   double longest_s = 0;
   for (const auto& round : plan.rounds) {
@@ -57,7 +57,7 @@ bool same_packs(const LengthPlan& a, const LengthPlan& b) {
   });
 }
 
-// Keeps the first `most` distinct ones: if all packs fit, halving the room changes nothing.
+// Keeps the first `most` distinct assignments: if all packs fit, smaller ones give the same.
 void keep_first(std::vector<Assignment>& all, std::size_t most) {
   std::vector<Assignment> kept;
   for (Assignment& each : all) {
@@ -87,8 +87,8 @@ std::vector<Assignment> assignments(const Job& job, const std::vector<int>& leng
   const double room = tokens_per_gpu(job);
   const double fixed_tokens = fixed_tokens_per_gpu(job);
   const std::vector<int> degrees = degrees_of(job);
-  // Costs are fitted at the fixed assignment's pack size, so that its packs cost the same under
-  // every policy.
+  // Costs are fitted at the pack size of the fixed assignment, so that its packs cost the same
+  // under every policy.
   const auto by_pool = pool_costs(job, degrees, room, std::min(room, fixed_tokens));
   const LengthCosts costs = shared_costs(job, *by_pool);
   const bool halves = policy == LengthPolicy::hdp || job.layout.pp > 1;
@@ -102,7 +102,7 @@ std::vector<Assignment> assignments(const Job& job, const std::vector<int>& leng
   }
   std::ranges::stable_sort(all, {},
                            [&](const Assignment& each) { return about_s(job, each.plan); });
-  // The time of packs includes neither how a pipeline fills nor what every pass gathers.
+  // More are kept if the estimate misses how a pipeline fills, or what every pass gathers.
   keep_first(all, job.layout.pp > 1 || in_step(job) ? 3 : 1);
   if (fixed_tokens <= room) all.push_back(fixed_assignment(job, lengths));
   return all;

@@ -11,7 +11,7 @@
 
 namespace windtunnel {
 
-// [pool in pools_in_use()] cost of packs on its GPUs.
+// Costs of packs on the GPUs of each pool in pools_in_use().
 using PoolCosts = std::map<int, LengthCosts>;
 
 struct Assignment {
@@ -19,14 +19,14 @@ struct Assignment {
   LengthPlan plan;
 };
 
-// How many tokens of a pack of LengthPolicy::fixed a GPU has at most.
+// Returns the most tokens that a GPU has of a pack with LengthPolicy::fixed.
 double fixed_tokens_per_gpu(const Job& job);
-// LengthPolicy::fixed allows only this assignment.
+// Returns the only assignment that LengthPolicy::fixed allows.
 Assignment fixed_assignment(const Job& job, const std::vector<int>& lengths);
 
-// The distinct candidates of a policy that chooses, most promising first: packs as large as memory
-// allows, and if more packs balance GPUs or fill a pipeline, halves, quarters and so on. The fixed
-// assignment comes last, if it fits.
+// Returns the distinct candidates of a policy that chooses, most promising first. Their packs are
+// as large as memory allows. If more packs balance GPUs or fill a pipeline, there are also packs of
+// half that size, a quarter and so on. The fixed assignment comes last, if it fits.
 std::vector<Assignment> assignments(const Job& job, const std::vector<int>& lengths);
 
 }  // namespace windtunnel

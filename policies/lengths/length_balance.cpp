@@ -50,7 +50,7 @@ OpenPack alone(const Lengths& batch, std::size_t degree, int sequence) {
           batch.costs.degrees()[degree].pack_s(tokens, attention)};
 }
 
-// The fullest pack of `more`'s degree that has room for it; the end of the list if none has.
+// Returns the fullest pack of `more`'s degree with room for it; the end of the list if none has.
 template <typename Packs>
 auto fullest(const LengthCosts& costs, const OpenPack& more, Packs& packs) {
   auto best = packs.end();
@@ -101,10 +101,10 @@ double held_tokens(const LengthCosts& costs) {
 using Chunks = std::vector<std::vector<int>>;
 
 // Groups sequences of similar length (FlexSP's micro-batch chunking) into rounds with about equally
-// many tokens. `filled`: more tokens if GPUs would wait for the longest sequence, as far as memory
-// allows.
+// many tokens. `filled`: a round gets more tokens, as far as memory allows, if GPUs would otherwise
+// wait for its longest sequence.
 Chunks chunked(const Lengths& batch, int rounds, bool filled) {
-  // share of time and memory that packs use; packing loses the rest
+  // the share of time and memory that packs use; the rest is lost because packs do not fit exactly
   constexpr double kFilled = 0.9;
   const LengthCosts& costs = batch.costs;
   Chunks chunks;
@@ -153,7 +153,7 @@ std::optional<LengthPlan> plan_of(const Lengths& batch, const Chunks& chunks) {
 }
 
 LengthPlan flexible_plan(const Lengths& batch) {
-  constexpr int kMoreRounds = 3;  // than the fewest that fit
+  constexpr int kMoreRounds = 3;  // rounds more than the fewest that fit
   const double held = held_tokens(batch.costs);
   const int most = static_cast<int>(batch.lengths.size()) + 1;
   const int fewest = std::clamp(static_cast<int>(std::ceil(tokens_of(batch) / held)), 1, most);
@@ -169,20 +169,20 @@ LengthPlan flexible_plan(const Lengths& batch) {
   return *best;
 }
 
-// GPUs, and for each the packs that begin there.
+// The times of the GPUs, and for each GPU the packs that begin there.
 struct Mesh {
   std::vector<double> busy_s;                // [GPU]
   std::vector<std::vector<OpenPack>> packs;  // [first GPU]
 };
 
-// How much longer `packs` take with one more.
+// Returns how much longer `packs` take with one more.
 double added_s(const LengthCosts& costs, const OpenPack& more, const std::vector<OpenPack>& packs) {
   const auto pack = fullest(costs, more, packs);
   return pack == packs.end() ? more.seconds : pack->seconds_with(costs, more) - pack->seconds;
 }
 
-// Places a pack on the GPUs that end first with it. GPUs of one pack are equally busy, because
-// wider packs were placed before.
+// Places a pack on the GPUs that end first with it. The GPUs of a pack are equally busy before it,
+// because wider packs were placed earlier.
 void place(const LengthCosts& costs, const OpenPack& more, Mesh& mesh) {
   const int ranks = costs.degrees()[more.degree].ranks;
   double end_s = std::numeric_limits<double>::infinity();
@@ -198,8 +198,8 @@ void place(const LengthCosts& costs, const OpenPack& more, Mesh& mesh) {
   std::fill_n(mesh.busy_s.begin() + at, ranks, end_s);
 }
 
-// Places wide packs first, so that narrow ones fill the gaps; among equally wide ones the longest
-// first.
+// Places wide packs first, so that narrow ones fill the gaps. Among equally wide ones the longest
+// comes first.
 LengthPlan dealt(const LengthCosts& costs, std::vector<OpenPack> packs) {
   std::ranges::stable_sort(packs, [](const OpenPack& a, const OpenPack& b) {
     if (a.degree != b.degree) return a.degree > b.degree;
@@ -217,8 +217,8 @@ LengthPlan dealt(const LengthCosts& costs, std::vector<OpenPack> packs) {
   return plan;
 }
 
-// Tries single sequences, which balance the GPUs best, and filled packs, which are fewer: that pays
-// if memory is short or every pass has a fixed cost.
+// Tries single sequences, which balance the GPUs best, and filled packs. These are fewer, which
+// pays if memory is short or every pass has a fixed cost.
 std::vector<LengthPlan> mesh_plans(const Lengths& batch) {
   std::vector<OpenPack> single;
   std::vector<OpenPack> filled;

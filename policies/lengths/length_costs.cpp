@@ -20,13 +20,13 @@ bool is_attention(const Op& op) {
   return op.kind == OpKind::attention_forward || op.kind == OpKind::attention_backward;
 }
 
-// Sums the attention time of all layers in one direction.
+// What attention takes in one direction, over all layers.
 struct PassAttention {
   double seconds = 0;
   Origin origin = Origin::assumed;
 };
 
-// Costs only the attention kernels of a layer, because this is computed for every sequence.
+// Returns the time of the attention kernels only, because this is computed for every sequence.
 PassAttention attention_of(const Job& job, Pass pass) {
   const BlockSetting setting(job, {});
   std::vector<Op> ops;
@@ -46,10 +46,10 @@ AttentionSeconds attention_of(const Job& job) {
           attention_of(job, Pass::backward_input).seconds};
 }
 
-// Draws a line through the values at x / 2 and at x.
+// Returns the line through the values at x / 2 and at x.
 Line line_through(double x, double at_half, double at_whole) {
-  // Tiles of a GEMM can make the fixed part negative, and a host that falls behind in small packs
-  // can make it more than the whole.
+  // Tiles of a GEMM can make the fixed part negative. A host that falls behind in small packs can
+  // make it larger than the value at x.
   const double fixed = std::max(0.0, std::min(2 * at_half - at_whole, at_whole));
   return {fixed, (at_whole - fixed) / x};
 }
@@ -62,7 +62,7 @@ double seconds_of(const std::vector<CostPart>& parts, Category category, Origin 
   return seconds;
 }
 
-// The parts without their attention, which takes `attention_s` and rests on `origin`.
+// Returns the time of a kind of cost without attention of `attention_s`, which rests on `origin`.
 double without_attention(const std::vector<CostPart>& parts, const CostPart& kind, Origin origin,
                          double attention_s) {
   const double all_s = seconds_of(parts, kind.category, kind.origin);
@@ -71,7 +71,7 @@ double without_attention(const std::vector<CostPart>& parts, const CostPart& kin
   return compute && kind.origin == origin ? all_s - attention_s : all_s;
 }
 
-// Kinds of cost that occur in either list, except communication of context parallelism.
+// Returns the kinds of cost in either list, except communication of context parallelism.
 std::vector<CostPart> kinds_of(std::vector<CostPart> kinds, const std::vector<CostPart>& others) {
   for (const CostPart& part : others) {
     if (seconds_of(kinds, part.category, part.origin) == 0) kinds.push_back(part);
@@ -189,7 +189,7 @@ void LengthCosts::measure_stage(const ChunkCost& half, double half_tokens,
       cost.other.slope += line.slope;
     }
   }
-  // a tokens + b tokens^2.
+  // FLOPs of x tokens are a x + b x^2.
   const double x = half_tokens;
   const double y = parts.tokens;
   stage.square_flops =

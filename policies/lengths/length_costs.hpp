@@ -1,9 +1,9 @@
-// Cost of sequences of different lengths on a group of GPUs that shares each of them (context
+// Cost of sequences of different lengths on a group of GPUs that shares each sequence (context
 // parallelism of that degree), from the job's chunk costs. The sequences of a pack are concatenated
 // without padding; attention does not cross their ends.
 //
-// seconds(pack) = a + b tokens + sum of attention(length) + exposed communication of all its
-// tokens. a and b describe all kernels except attention; they are fitted to packs of two sizes.
+// seconds(pack) = a + b tokens + sum of attention(length) + exposed communication of the pack's
+// tokens. a and b describe all kernels except attention, and are fitted to packs of two sizes.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +22,8 @@ struct Line {
   double at(double x) const { return fixed + slope * x; }
 };
 
-// What attention takes over all layers, by direction, on every GPU of a group; in a pipeline summed
-// over its ranks.
+// Time of attention over all layers, by direction, on every GPU of a group. In a pipeline it is
+// summed over the pipeline ranks.
 struct AttentionSeconds {
   double forward_s = 0;
   double backward_s = 0;
@@ -36,12 +36,12 @@ struct AttentionSeconds {
   AttentionSeconds of_share(double share) const { return {share * forward_s, share * backward_s}; }
 };
 
-// Context parallelism by the tokens of a pack: exposed all-to-alls, and a ring that overlaps
-// attention.
+// Cost of context parallelism by the tokens of a pack: exposed all-to-alls, and a ring that
+// overlaps attention.
 struct ContextCost {
   Line exchange;
   Line ring;
-  double beside_share = 0;  // share of the attention that can hide the ring
+  double beside_share = 0;  // share of the attention's time that can hide the ring
 
   double ring_s(double tokens, double attention_s) const {
     return std::max(0.0, ring.at(tokens) - beside_share * attention_s);
@@ -58,50 +58,51 @@ struct DegreeCost {
   Line other;           // everything except attention and context parallelism
   ContextCost forward;
   ContextCost backward;
-  // How often attention, and its communication, run forward: 2 if recomputed.
+  // How often attention, and its communication, run forward in a step: 2 if recomputed.
   double attention_runs = 1;
   double context_runs = 1;
 
-  // Mean time on a pipeline rank.
+  // Returns the mean time of a pack on a pipeline rank.
   double pack_s(double tokens, const AttentionSeconds& attention) const;
 };
 
 class LengthCosts {
  public:
-  // `job`: its transformer, and its cp x dp GPUs, which are divided into groups. `degrees`
-  // ascending; `tokens_per_gpu`: tokens of a pack that fit in a GPU's memory. Costs are computed at
-  // packs of `measured_per_gpu` tokens and of half as many; 0: tokens_per_gpu.
+  // `job`: its cp x dp GPUs are divided into groups. `degrees` ascend; `tokens_per_gpu`: tokens of
+  // a pack that fit in a GPU's memory. Costs are computed at packs of `measured_per_gpu` tokens and
+  // of half as many; 0: tokens_per_gpu.
   LengthCosts(const Job& job, const std::vector<int>& degrees, double tokens_per_gpu,
               double measured_per_gpu = 0);
 
   int gpus() const { return gpus_; }  // a tp group counts as one
   const std::vector<DegreeCost>& degrees() const { return degrees_; }
-  // If nodes differ, each GPU has a factor on the times of this class.
+  // If nodes differ, each GPU has a factor by which these costs are multiplied.
   void set_paces(std::vector<double> paces) { paces_ = std::move(paces); }
   double pace(int first, int ranks) const {
     if (paces_.empty()) return 1;
     return *std::max_element(paces_.begin() + first, paces_.begin() + first + ranks);
   }
-  // Attention time of each sequence.
+  // Returns the attention time of each sequence.
   std::vector<AttentionSeconds> attention(std::size_t degree,
                                           const std::vector<int>& lengths) const;
-  // Index of the smallest degree whose packs can hold a sequence of this length. Throws Error if
-  // none can.
+  // Returns the index of the smallest degree whose packs can hold a sequence of this length. Throws
+  // Error if there is none.
   std::size_t least_degree(double length) const;
-  // [stage] Cost and memory of a pack on one GPU: `attention` of its sequences, `squares` the sum
-  // of their squared lengths. The seconds add up to pack_s() over all pipeline ranks.
+  // Returns [stage] cost and memory of a pack on a GPU. `attention`: that of its sequences;
+  // `squares`: sum of their squared lengths. The seconds add up to pack_s() over all pipeline
+  // ranks.
   std::vector<ChunkCost> pack(std::size_t degree, double tokens, double squares,
                               const AttentionSeconds& attention) const;
-  // Adds to a stage's cost the expert compute of `tokens` more tokens on a GPU; negative: fewer.
+  // Adds to a stage's cost the experts' time for `tokens` more tokens on a GPU; negative: fewer.
   void add_expert_tokens(std::size_t degree, std::size_t stage, double tokens,
                          ChunkCost& chunk) const;
-  // Limits packs to `tokens_per_gpu`, except on the widest groups, which must take sequences that
-  // fit on no narrower group.
+  // Limits packs to `tokens_per_gpu`. The widest groups keep their limit, because they must take
+  // the sequences that fit on no narrower group.
   LengthCosts with_room(double tokens_per_gpu) const;
 
  private:
   static constexpr int kPasses = 4;  // forward, backward_input, backward_weight, recompute
-  // Costs of a stage without attention and context parallelism.
+  // A part of a stage's cost, neither attention nor context parallelism, by tokens of a pack.
   struct PartLine {
     Category category = Category::forward;
     Origin origin = Origin::assumed;
@@ -109,10 +110,10 @@ class LengthCosts {
   };
   struct StageParts {
     std::array<std::vector<PartLine>, kPasses> passes;
-    std::array<std::vector<CostPart>, kPasses> routed;  // of experts, per token of a GPU
-    double layers = 1;                                  // the stage's share of the model's layers
+    std::array<std::vector<CostPart>, kPasses> routed;  // time of experts, per token on a GPU
+    double layers = 1;                                  // of the model that are in the stage
     double token_flops = 0, square_flops = 0;           // hardware_flops of a GPU
-    ChunkCost whole;                                    // for a pack of Parts::tokens
+    ChunkCost whole;                                    // cost of a pack of Parts::tokens
   };
   struct Parts {
     std::vector<StageParts> stages;
@@ -134,12 +135,12 @@ class LengthCosts {
 
   Job job_;
   int gpus_ = 1;
-  std::vector<double> paces_;  // empty: all 1
+  std::vector<double> paces_;  // empty: every factor is 1
   std::vector<DegreeCost> degrees_;
   std::vector<Parts> parts_;  // [degree]
 };
 
-// Puts the job's GPUs in groups of `ranks`, with one sequence of `length` tokens per micro-batch.
+// Puts the job's GPUs in groups of `ranks`, with a sequence of `length` tokens per micro-batch.
 Job job_of_degree(const Job& job, int ranks, double length);
 
 }  // namespace windtunnel

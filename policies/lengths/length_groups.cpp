@@ -13,10 +13,10 @@
 namespace windtunnel {
 namespace {
 
-// How many groups there are of each degree.
+// [degree] the number of groups.
 using Division = std::vector<int>;
 
-// What a group has to compute.
+// What one group computes.
 struct Load {
   std::size_t degree = 0;
   double tokens = 0;
@@ -24,7 +24,7 @@ struct Load {
   double seconds = 0;
 };
 
-// GPUs that each degree needs, as fractions.
+// How many GPUs the groups of each degree need, as fractions.
 struct Need {
   std::vector<double> for_time;
   std::vector<double> for_memory;
@@ -37,10 +37,10 @@ struct Shares {
   std::vector<int> group_of = {};  // [place among the sequences]
 };
 
-// Starts from the division that the work itself suggests, and tries divisions that differ from it
-// in a few groups, as long as one is faster. A division is judged by an assignment: the longest
-// sequences come first, each in the group that then ends first; moves and exchanges out of the
-// slowest group improve it.
+// Searches for the fastest division. It starts from the division that the sequences suggest, and
+// tries divisions that differ from it in a few groups as long as one is faster. The time of a
+// division is that of an assignment: sequences, longest first, each go to the group that then ends
+// first; then moves and exchanges out of the slowest group improve it.
 class RoundSearch {
  public:
   RoundSearch(const Lengths& batch, const std::vector<int>& sequences)
@@ -73,11 +73,11 @@ class RoundSearch {
   }
 
  private:
-  static constexpr double kGain = 1 - 1e-9;  // less is rounding
-  // assignments that end up to this much later may win by moves
+  static constexpr double kGain = 1 - 1e-9;  // less is an error of rounding
+  // an assignment that exceeds the limit by this factor may still win by moves
   static constexpr double kLater = 1.1;
 
-  // Whether the assignment takes hardly longer than its work divided evenly.
+  // Whether the assignment takes hardly longer than an even division of the sequences' time.
   bool is_close(const Shares& shares) const { return shares.seconds <= 1.003 * least_s_; }
 
   // Adds one sequence to the load, or removes it (sign -1).
@@ -93,8 +93,8 @@ class RoundSearch {
     return load.tokens + more_tokens <= costs_[load.degree].capacity;
   }
 
-  // GPUs for the sequences that no narrower group ends within `limit_s`; empty if some sequence
-  // takes longer on any group.
+  // Returns the GPUs that each degree needs so that all sequences end within `limit_s`, each in the
+  // narrowest group in which it can; empty if some sequence takes longer in any group.
   std::optional<Need> need(double limit_s) const {
     Need ranks{std::vector<double>(costs_.size()), std::vector<double>(costs_.size())};
     for (std::size_t place = 0; place < alone_[0].size(); ++place) {
@@ -114,12 +114,12 @@ class RoundSearch {
     return ranks;
   }
 
-  // Divides this need into whole groups, and adds idle groups of the remaining GPUs. Empty if it
-  // needs more GPUs than there are.
+  // Divides the GPUs into whole groups by this need, and adds idle groups of the remaining GPUs.
+  // Empty if the need exceeds the GPUs.
   std::optional<Division> divided(const Need& ranks) const {
     Division division(costs_.size());
     int left = gpus_;
-    double owed = 0;  // GPUs still needed; below 0: wider groups have room
+    double owed = 0;  // GPUs still needed; below 0: wider groups have room for narrower sequences
     for (std::size_t i = costs_.size(); i-- > 0;) {
       owed += std::max(ranks.for_time[i], ranks.for_memory[i]);
       division[i] = std::max(0, static_cast<int>(std::ceil(owed / costs_[i].ranks - 1e-9)));
@@ -134,7 +134,7 @@ class RoundSearch {
     return division;
   }
 
-  // The smallest limit for which there are enough GPUs, in whole groups or in fractions.
+  // Returns the smallest limit for which GPUs suffice, in whole groups (`whole`) or in fractions.
   double least_limit_s(bool whole) const {
     constexpr int kHalvings = 40;
     const auto enough = [&](double limit_s) {
@@ -197,7 +197,7 @@ class RoundSearch {
       shares.loads[group] = best;
       shares.group_of.push_back(group);
       const auto from = groups.begin() + at;
-      if (!holds(best, alone_[0].back().tokens)) {  // not even the shortest sequence
+      if (!holds(best, alone_[0].back().tokens)) {  // it has no room even for the shortest sequence
         groups.erase(from);
         continue;
       }
@@ -221,7 +221,7 @@ class RoundSearch {
     shares.group_of[place] = group;
   }
 
-  // Moves a sequence out of the slowest group so that the later end of both groups is earliest.
+  // Moves a sequence out of the slowest group, so that both groups end as early as possible.
   bool move(Shares& shares) const {
     const int slow = slowest(shares);
     double best_s = kGain * shares.loads[slow].seconds;
@@ -250,7 +250,7 @@ class RoundSearch {
     return best_group >= 0;
   }
 
-  // Exchanges a sequence of the slowest group for one of another in the same way.
+  // Exchanges a sequence of the slowest group for another's, so that both end as early as possible.
   bool exchange(Shares& shares) const {
     const int slow = slowest(shares);
     double best_s = kGain * shares.loads[slow].seconds;
@@ -285,8 +285,8 @@ class RoundSearch {
     return shares;
   }
 
-  // Returns divisions in which `times` groups of a degree replace twice as many groups with half
-  // the GPUs, or the other way round, for all degrees.
+  // Returns changes of a division, for all degrees: `times` groups replace twice as many groups
+  // with half the GPUs, or the other way round.
   std::vector<Division> changes(int times) const {
     std::vector<Division> changes;
     for (std::size_t degree = 1; degree < costs_.size(); ++degree) {
@@ -300,7 +300,7 @@ class RoundSearch {
     return changes;
   }
 
-  // Takes the change if it is faster, and says whether.
+  // Takes the change if it is faster, and returns whether it did.
   bool take(const Division& change, Shares& at) {
     Division next = at.division;
     for (std::size_t i = 0; i < next.size(); ++i) {
@@ -323,7 +323,7 @@ class RoundSearch {
     }
   }
 
-  // Tries pairs of changes, because neither of the two may help alone.
+  // Tries two changes together, because neither may help alone.
   void climb_by_two(Shares& at) {
     const std::vector<Division> ones = changes(1);
     for (bool better = true; better;) {

@@ -1,5 +1,5 @@
-// Divides one micro-batch of unequal sequences among groups of GPUs: which groups, and which group
-// computes which sequence, so that the slowest ends early.
+// Divides a micro-batch of unequal sequences among groups of GPUs: chooses the groups, and the
+// group that computes each sequence, so that the slowest group ends early.
 #pragma once
 
 #include <limits>
@@ -9,7 +9,7 @@
 
 namespace windtunnel {
 
-// Sequence lengths with their cost at each degree, longest first.
+// Sequence lengths with their attention time at each degree. `order` has the longest first.
 struct Lengths {
   const std::vector<int>& lengths;
   const LengthCosts& costs;
@@ -25,12 +25,12 @@ struct SequenceGroup {
 };
 
 struct SharedRound {
-  // infinite, without groups: the sequences do not fit
+  // infinite, without groups, if the sequences do not fit
   double seconds = std::numeric_limits<double>::infinity();
   std::vector<SequenceGroup> groups;  // widest first
 };
 
-// `sequences`: longest first.
+// `sequences` must have the longest first.
 SharedRound share_round(const Lengths& batch, const std::vector<int>& sequences);
 
 }  // namespace windtunnel

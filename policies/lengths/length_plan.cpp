@@ -33,9 +33,9 @@
 namespace windtunnel {
 namespace {
 
-constexpr double kMostTokens = 5e8;  // of a pack, so that ints hold them
+constexpr double kMostTokens = 5e8;  // tokens of a pack, so that ints hold them
 
-// Micro-batches are packs, each in `slices` slices.
+// Returns a schedule in which packs are micro-batches, each in `slices` slices.
 Schedule schedule_of(const Job& job, int packs, int slices) {
   ScheduleRequest request;
   request.ranks = job.layout.pp;
@@ -44,7 +44,7 @@ Schedule schedule_of(const Job& job, int packs, int slices) {
   request.group = job.schedule.group;
   request.slices = slices;
   Schedule schedule = generate_schedule(schedule_kind(job.schedule), request);
-  schedule.slice_shares.clear();  // equal slices
+  schedule.slice_shares.clear();  // slices have equally many tokens
   return schedule;
 }
 
@@ -54,7 +54,7 @@ void add_memory(const Job& job, PreparedIteration& prepared) {
   prepared.memory = iteration_memory(job, prepared);
 }
 
-// An iteration with as many equal packs as are in flight at once.
+// Prepares an iteration with as many equal packs as are in flight at once.
 PreparedIteration prepared_of(const Job& job, std::vector<ChunkCost> chunks) {
   PreparedIteration prepared;
   const int under_way = job.layout.pp == 1 ? 1 : 2 * job.layout.stages();
@@ -65,7 +65,7 @@ PreparedIteration prepared_of(const Job& job, std::vector<ChunkCost> chunks) {
   return prepared;
 }
 
-// A class of GPUs: they have the same passes on nodes of the same pools.
+// GPUs of a class have the same passes, on nodes of the same pools.
 struct GpuClass {
   PackPasses passes;
   std::vector<int> pools;  // [pipeline rank]; empty: all nodes are alike
@@ -78,7 +78,7 @@ std::vector<int> pools_of(const Job& job, int gpu, int gpus) {
   return pools_of_block(job, gpu * job.layout.tp, gpus * job.layout.tp);
 }
 
-// Combines what `of_pool` returns for each stage on the pool of its pipeline rank; `pools` is empty
+// Returns for each stage what `of_pool` returns for the pool of its pipeline rank. `pools` is empty
 // if all nodes are alike.
 template <class OfPool>
 std::vector<ChunkCost> by_stage(const Job& job, const std::map<int, PackCosts>& costs,
@@ -89,8 +89,8 @@ std::vector<ChunkCost> by_stage(const Job& job, const std::map<int, PackCosts>& 
   return costs_by_stage(of_stages, [&](int pool) { return of_pool(costs.at(pool)); });
 }
 
-// [stage * slices + slice] The cost of a pass on the slowest of its GPUs: the others wait for it in
-// every layer.
+// Returns the cost of a pass on the slowest of its GPUs, as [stage * slices + slice]: the others
+// wait for it in every layer.
 std::vector<ChunkCost> pass_units(const Job& job, const std::map<int, PackCosts>& costs,
                                   const LengthPlan& plan, const PackPass& pass,
                                   const GpuClass& own) {
@@ -102,7 +102,7 @@ std::vector<ChunkCost> pass_units(const Job& job, const std::map<int, PackCosts>
   return by_stage(job, costs, pools, [&](const PackCosts& on_pool) { return on_pool.of(pass); });
 }
 
-// Costs of the GPUs of a class. Every slice of every pack is a unit of its own.
+// Returns the costs of the GPUs of a class. Every slice of every pack is a separate unit.
 ReplicaCosts replica_costs(const Job& job, const std::map<int, PackCosts>& costs,
                            const LengthPlan& plan, const GpuClass& of,
                            const std::vector<int>& gpus) {
@@ -196,7 +196,7 @@ PreparedIteration prepared_as(const Job& job, const SharedPacks& packs) {
   return prepared;
 }
 
-// A stage's training state, without tokens.
+// Returns the training state of a stage, without tokens.
 ChunkCost state_of(const ChunkCost& chunk) {
   ChunkCost state;
   state.parameters = chunk.parameters;
@@ -204,7 +204,7 @@ ChunkCost state_of(const ChunkCost& chunk) {
   return state;
 }
 
-// Uses `prepared`, or prepares the job if `prepared` has other replicas.
+// Plans with `prepared`, or prepares the job anew if `prepared` is for another pool.
 Plan plan_closed(const Job& job, const PreparedIteration& prepared) {
   Job closed = job;
   closed.communication.fidelity = Fidelity::closed;
@@ -224,7 +224,7 @@ double step_s_of(const Job& job, const PreparedIteration& prepared, Plan& plan) 
   return step_s;
 }
 
-// The class that computes longest; the rest of its step is pipeline bubble and data parallelism.
+// Estimates from the class that computes longest; the rest is bubble and data parallelism.
 IterationEstimate undisturbed(const Job& job, const PreparedIteration& prepared) {
   Plan plan = plan_closed(job, prepared);
   IterationEstimate estimate;
@@ -282,15 +282,15 @@ void check_distribution(const Job& job) {
   }
 }
 
-// Memory of the training state on each rank, with no tokens.
+// Returns the memory of the training state on each rank, without tokens.
 std::vector<GpuMemory> state_memory(const Job& job) {
   std::vector<ChunkCost> state;
   for (const ChunkCost& chunk : chunk_costs(job)) state.push_back(state_of(chunk));
   return prepared_of(job, std::move(state)).memory;
 }
 
-// A lower bound of the tokens in the fullest pack of fixed_assignment(): all of them if one pack
-// holds them; otherwise some sequence did not fit into the first pack.
+// Returns a lower bound on the tokens in the fullest pack of fixed_assignment(): all tokens if one
+// pack holds them. Otherwise the first pack had no room for some sequence.
 double least_fullest(const std::vector<int>& lengths, double capacity) {
   if (lengths.empty()) return 0;
   const double longest = *std::ranges::max_element(lengths);
@@ -298,8 +298,8 @@ double least_fullest(const std::vector<int>& lengths, double capacity) {
   return std::max(longest, std::min(all, capacity - longest));
 }
 
-// Memory of each rank with the training state and the fullest pack. Before that pack's first
-// backward pass a rank holds all its slices and chunks.
+// Returns the memory of each rank with the training state and the fullest pack. Until that pack's
+// first backward pass a rank holds all its slices and chunks.
 std::vector<GpuMemory> fixed_memory(const Job& job) {
   const Job whole = job_of_degree(job, job.layout.cp, job.layout.cp * fixed_tokens_per_gpu(job));
   const double capacity = whole.batch.sequence;
@@ -331,8 +331,8 @@ double tokens_on_pool(const Job& job) {
     return least;
   };
   if (free_bytes(1) < 0) return 0;
-  // Memory is linear in tokens, except buffers that live only at the end of a step and may fit
-  // where activations were.
+  // Memory grows linearly with tokens. Only buffers that live at the end of a step do not, because
+  // they may fit where activations were.
   const double most = kMostTokens / widest;
   double tokens = std::min(most, 8192.0);
   for (int i = 0; i < 4; ++i) {
@@ -347,7 +347,7 @@ double tokens_on_pool(const Job& job) {
 }
 
 // Throws Error if the training state leaves a GPU no memory for tokens, or if the longest sequence
-// does not fit the widest group of ranks.
+// does not fit in the widest group of ranks.
 void check_groups(const Job& job) {
   const double room = tokens_per_gpu(job);
   if (room < 1) {
@@ -377,7 +377,7 @@ void check_groups(const Job& job) {
 void check_lengths(const Job& job) {
   check_conflicts(length_conflicts(), job);
   check_distribution(job);
-  // Candidates of a recomputation search are checked individually.
+  // A search over recomputation checks its candidates individually.
   if (job.lengths->policy != LengthPolicy::fixed && !job.recompute.searched) check_groups(job);
 }
 
@@ -401,8 +401,8 @@ PreparedIteration prepare_lengths(const Job& job, const SharedPacks& packs) {
   PreparedIteration best;
   double least_s = kInfinity;
   for (Assignment& assignment : assignments(job, lengths)) {
-    // No GPU ends before its own packs do. The bound fails on faster nodes, and where experts' work
-    // may move to other GPUs.
+    // No GPU ends before its own packs do, so an assignment with longer packs is skipped. This does
+    // not hold on faster nodes, nor if work of experts can move to other GPUs.
     const bool is_least = expert_gpus(job) == 1 && job.cluster.pools.empty();
     if (is_least && assignment.plan.seconds >= least_s) continue;
     PreparedIteration prepared = prepared_as(job, packs_of(job, lengths, std::move(assignment)));
@@ -415,7 +415,7 @@ PreparedIteration prepare_lengths(const Job& job, const SharedPacks& packs) {
 }
 
 LeastIteration least_lengths(const Job& job) {
-  if (!job.cluster.pools.empty()) return {};  // how they share the work is not known
+  if (!job.cluster.pools.empty()) return {};  // how nodes share the work is not known yet
   const bool fixed = job.lengths->policy == LengthPolicy::fixed;
   return {0, fixed ? fixed_memory(job) : state_memory(job)};
 }

@@ -14,8 +14,8 @@ struct PackSlice {
   AttentionSeconds attention = {};
 };
 
-// The slices have equally many tokens. Under the causal mask the tokens from a to b of a sequence
-// of n take the share (b^2 - a^2) / n^2 of its attention.
+// Divides a pack into slices with equally many tokens. Under the causal mask the tokens from a to b
+// of a sequence of n tokens take the share (b^2 - a^2) / n^2 of its attention.
 std::vector<PackSlice> slices_of(const LengthPack& pack, const std::vector<int>& lengths,
                                  const std::vector<AttentionSeconds>& attention, int slices) {
   std::vector<PackSlice> all(slices);

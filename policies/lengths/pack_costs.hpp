@@ -11,16 +11,16 @@
 
 namespace windtunnel {
 
-// Costs of each pass over a pack of a LengthPlan, on the GPUs of the given LengthCosts.
+// The cost of each pass over a pack of a LengthPlan, on the GPUs of the given LengthCosts.
 class PackCosts {
  public:
   // Keeps references to `costs` and `plan`.
   PackCosts(const Job& job, const LengthCosts& costs, const LengthPlan& plan,
             const std::vector<int>& lengths);
 
-  // The result is indexed by [stage of the model * slices + slice].
+  // Returns [stage of the model * slices + slice].
   std::vector<ChunkCost> of(const PackPass& pass) const;
-  // [stage of the model] The average over packs: it has their mean time, and the memory of the
+  // [stage of the model] Averages over packs: the mean of their times, but the memory of the
   // fullest.
   const std::vector<ChunkCost>& mean() const { return means_; }
 
@@ -33,7 +33,7 @@ class PackCosts {
   const LengthPlan& plan_;
   const int slices_;
   std::vector<std::vector<std::vector<ChunkCost>>> packs_;  // [round][pack]
-  std::vector<ChunkCost> idle_;                             // of a pass without sequences
+  std::vector<ChunkCost> idle_;                             // cost of a pass without sequences
   std::vector<ChunkCost> means_;
 };
 

@@ -7,7 +7,7 @@
 namespace windtunnel {
 namespace {
 
-// [GPU of the pool] its passes, in order.
+// Returns the passes of each GPU of the pool in order; a GPU without packs has none.
 std::vector<PackPasses> packs_of(const LengthPlan& plan, int gpus) {
   std::vector<PackPasses> passes(gpus);
   for (int r = 0; r < std::ssize(plan.rounds); ++r) {
@@ -25,10 +25,10 @@ std::vector<PackPasses> packs_of(const LengthPlan& plan, int gpus) {
   return passes;
 }
 
-// All GPUs make equally many passes, and the ranks of a pack make its passes together, because
-// gathers and reductions of every pass, or exchanges with experts, synchronise them. Packs of one
-// round are nested, wide ones first: they go to the end, and passes without a pack to the front,
-// where the last reductions still overlap a backward pass.
+// Gives all GPUs equally many passes, in which the ranks of a pack meet, because gathers and
+// reductions of every pass, or exchanges with experts, synchronise them. Packs of one round are
+// nested, wide ones first. They go to the end, and passes without a pack to the front, so that the
+// last reductions still overlap a backward pass.
 void put_in_step(const Job& job, const LengthPlan& plan, std::vector<PackPasses>& passes) {
   std::size_t most = 1;
   for (const PackPasses& own : passes) most = std::max(most, own.size());
@@ -49,8 +49,9 @@ double tokens_of(const LengthPlan& plan, const PackPass& pass) {
   return pack.tokens / pack.ranks;
 }
 
-// What a pass waits for: all GPUs of a round for the previous round; the ranks of a pack for each
-// other; and the GPUs whose experts it needs, over which its tokens are spread evenly.
+// Adds the GPUs that each pass waits for: all GPUs of a round wait for the previous round; the
+// ranks of a pack wait for each other, and for the GPUs whose experts they need. Their tokens are
+// spread evenly over these experts.
 void add_meetings(const Job& job, const LengthPlan& plan, std::vector<PackPasses>& passes) {
   const int gpus = static_cast<int>(passes.size());
   for (PackPasses& own : passes) {

@@ -1,5 +1,5 @@
 // Which passes over the pipeline each GPU makes under a LengthPlan, and with which GPUs it
-// synchronises in each.
+// synchronises in each pass.
 #pragma once
 
 #include <compare>
@@ -15,14 +15,14 @@ struct PackPass {
   int round = 0;
   int pack = -1;  // index in the round; -1: the pass has no tokens
   std::vector<MeetingGpus> meets = {};
-  // additional tokens that its experts receive beyond those of its own pack
+  // tokens that its experts receive beyond those of its own pack; negative: fewer
   double expert_tokens = 0;
 
   auto operator<=>(const PackPass&) const = default;
 };
 using PackPasses = std::vector<PackPass>;
 
-// [GPU of the pool] its passes in order, at least one.
+// Returns the passes of each GPU of the pool in order, at least one.
 std::vector<PackPasses> passes_of(const Job& job, const LengthPlan& plan);
 
 }  // namespace windtunnel

@@ -1,6 +1,6 @@
-// Time and memory of a schedule's actions on their rank, by category and origin, as charged by a
-// Plan's tasks and by the closed estimate. The evaluator (schedule_stages.hpp) has the same costs
-// as plain seconds.
+// Time and memory of a schedule's actions on their rank, by category and origin. The tasks of a
+// Plan and the closed estimate both use them. The evaluator (schedule_stages.hpp) has the same
+// costs as plain seconds.
 #pragma once
 
 #include <vector>
@@ -21,21 +21,21 @@ class ActionCosts {
 
   std::vector<bool> passes_gradient() const;  // [stage of the model] ChunkCost::passes_gradient
 
-  // The cost of a compute action, by part.
+  // Returns the cost of a compute action, by category and origin.
   std::vector<CostPart> parts(const Action& action) const;
-  // The cost of a forward and the following full backward that run as one (overlapped_s()), by
-  // part. Hidden time is subtracted from their expert-parallel communication.
+  // Returns the cost of a forward and the following full backward that run as one (overlapped_s()).
+  // Hidden time is subtracted from their expert-parallel communication.
   std::vector<CostPart> pair_parts(const Action& forward, const Action& backward) const;
 
-  double allocated_bytes(const Action& action) const;  // when it starts
-  double freed_bytes(const Action& action) const;      // when it ends
+  double allocated_bytes(const Action& action) const;  // when the action starts
+  double freed_bytes(const Action& action) const;      // when the action ends
 
  private:
-  bool keeps_all(const Action& action) const;  // its stage does not recompute, but others do
+  bool keeps_all(const Action& action) const;  // the stage does not recompute, but others do
 
   const Schedule& schedule_;
   const std::vector<ChunkCost>& units_;
-  std::vector<bool> recomputed_;  // [stage]; empty: no separate recomputation
+  std::vector<bool> recomputed_;  // [stage]; empty: there are no recompute actions
 };
 
 }  // namespace windtunnel

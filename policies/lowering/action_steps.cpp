@@ -18,7 +18,7 @@ constexpr double kRounding = 1e-9;
 
 // ---- the rounds of an action ----
 
-// Appends `times` equal layers; `last`: they end the pass, so no next layer hides the last rounds.
+// Appends `times` equal layers. `last`: they end the pass, so no next layer hides rounds.
 void append_layers(const std::vector<InnerRound>& layer, int times, bool last,
                    std::vector<InnerRound>& to) {
   for (int i = 0; i < times; ++i) {
@@ -34,7 +34,7 @@ enum class Order { up, down };
 void append_pass(const ChunkRounds& chunk, std::vector<InnerRound> PassRounds::*pass, Order order,
                  std::vector<InnerRound>& to) {
   const auto leaves = [&](std::size_t at) {
-    // The embedding and the loss head do not continue into another layer.
+    // The embedding and the loss head do not overlap another layer.
     const auto goes_on = [&](const LayerRounds& layers) {
       return std::ranges::any_of(layers.rounds.*pass, &InnerRound::into_next_layer);
     };
@@ -56,7 +56,7 @@ std::vector<CostPart> merged(const std::vector<CostPart>& parts) {
   return sum;
 }
 
-// Subtracts from the parts the exposed time of the rounds, which they contain.
+// Subtracts the exposed time of the rounds from the parts, which contain it.
 void take_off(const std::vector<InnerRound>& rounds, std::vector<CostPart>& parts) {
   const double all_s = total_seconds(parts);
   for (const InnerRound& round : rounds) {
@@ -72,7 +72,7 @@ void take_off(const std::vector<InnerRound>& rounds, std::vector<CostPart>& part
   std::erase_if(parts, [&](const CostPart& part) { return part.seconds <= 1e-15 * all_s; });
 }
 
-// Whether one round with the sum of both takes as long as both, even if kernels become slower.
+// Whether a round with the collectives of both takes as long as both, even if kernels slow down.
 bool add_up(const InnerRound& a, const InnerRound& b) {
   const auto of_one_kind = [](const InnerCollective& one, const InnerCollective& other) {
     return one.group == other.group && one.kind == other.kind && one.origin == other.origin &&
@@ -98,7 +98,7 @@ void add(const InnerRound& other, InnerRound& sum) {
   }
 }
 
-// Merges rounds that add up into one.
+// Merges rounds that add up.
 std::vector<InnerRound> summed(const std::vector<InnerRound>& rounds) {
   std::vector<const InnerRound*> firsts;
   std::vector<InnerRound> sums;
@@ -115,15 +115,15 @@ std::vector<InnerRound> summed(const std::vector<InnerRound>& rounds) {
   return sums;
 }
 
-// Empty if the share is only rounding.
+// Returns a share of each collective; nothing if the share is an error of rounding.
 std::vector<InnerCollective> parts_of(const std::vector<InnerCollective>& collectives,
                                       double share) {
   if (share <= kRounding) return {};
   return shares_of(collectives, share);
 }
 
-// Compute that waits for no collective is spread evenly between collectives. A round that overlaps
-// another action's compute blocks for the part that this does not hide.
+// Turns rounds into steps. Compute that overlaps no collective is spread evenly between them. If a
+// round overlaps another action, the part of it that this does not hide blocks the step.
 std::vector<ActionStep> steps_of(const std::vector<InnerRound>& rounds, double compute_s,
                                  bool with_weights) {
   double left_s = compute_s;
@@ -149,10 +149,10 @@ std::vector<ActionStep> steps_of(const std::vector<InnerRound>& rounds, double c
   return steps;
 }
 
-// The exchanges of a pass, round by round, that kernels of another action can hide.
+// The exchanges of a pass, round by round, that the kernels of another action can hide.
 struct Hideable {
   std::vector<ActionStep> steps;  // with only `collectives` and `later`
-  bool alike = true;              // all take equally long
+  bool alike = true;              // all exchanges take equally long
 };
 
 Hideable hideable(const std::vector<InnerRound>& rounds) {
@@ -169,7 +169,7 @@ Hideable hideable(const std::vector<InnerRound>& rounds) {
   return result;
 }
 
-// Appends the rounds of piece i of `pieces`.
+// Appends the rounds of piece `i` out of `pieces`.
 void append_piece(const Hideable& rounds, std::size_t i, std::size_t pieces, ActionStep& step) {
   const std::size_t n = rounds.steps.size();
   step.category = Category::ep;
@@ -179,7 +179,7 @@ void append_piece(const Hideable& rounds, std::size_t i, std::size_t pieces, Act
   }
 }
 
-// Puts each exchange of one action in parallel to steps of the other, as evenly as possible.
+// Lets each exchange of one action run in parallel to steps of the other, distributed evenly.
 std::vector<ActionStep> crossed(const Hideable& forward, std::span<const ActionStep> forward_steps,
                                 const Hideable& backward,
                                 std::span<const ActionStep> backward_steps) {
@@ -216,8 +216,8 @@ bool stands_on(const Cluster& cluster, int place) {
   return cluster.places.empty() || std::ranges::find(cluster.places, place) != cluster.places.end();
 }
 
-// Whether a link may be on the path: a NIC carries only traffic of its own node; links between
-// switches are assumed to be on the path.
+// Whether a link may be on the path of a message. A NIC carries only traffic of its node; links
+// between switches are assumed to be on the path.
 bool may_be_on_the_way(const Cluster& cluster, std::string_view links) {
   if (!names_nic(links) || names_whole_kind(links)) return true;
   const std::string_view number = links.substr(links.find(' ') + 1);
@@ -226,8 +226,8 @@ bool may_be_on_the_way(const Cluster& cluster, std::string_view links) {
   return stands_on(cluster, nic / cluster.nics_per_node());
 }
 
-// Whether messages from GPUs of one node may take different times: hashed or alternating paths, and
-// single slower links. A pass begins when the last of the ranks that share it has its input.
+// Whether messages from GPUs of one node may take different times: paths are hashed or alternate,
+// or single links are slower. Then the ranks that share a pass get their input at different times.
 bool have_unlike_ways(const Cluster& cluster) {
   const FabricSpec& fabric = cluster.fabric;
   const auto is_slower = [&](const LinkFault& fault) {
@@ -276,7 +276,7 @@ InnerTasks inner_tasks(const Job& job, const std::vector<ChunkRounds>& units) {
   const bool closed = job.communication.fidelity == Fidelity::closed;
   if (form == InnerForm::folded || (form == InnerForm::automatic && closed)) return {};
   InnerTasks all;
-  InnerTasks leaving;  // categories that leave the node
+  InnerTasks leaving;  // categories with collectives that leave the node
   bool hides_part = false;
   for (const ChunkRounds& chunk : units) {
     for (const LayerRounds& layers : chunk) {
@@ -284,7 +284,7 @@ InnerTasks inner_tasks(const Job& job, const std::vector<ChunkRounds>& units) {
       for (const auto* pass : {&passes.forward, &passes.backward_input, &passes.backward_weight}) {
         for (const InnerRound& round : *pass) {
           all.add(round.category);
-          // Paired passes hide exchanges of experts, too.
+          // Paired passes also hide exchanges with experts.
           const bool hides = round.beside_s > 0 || round.category == Category::ep;
           hides_part |= hides && exposed_s(round) > 0;
           const bool in_node = std::ranges::all_of(round.collectives, &InnerCollective::in_node);
@@ -298,8 +298,8 @@ InnerTasks inner_tasks(const Job& job, const std::vector<ChunkRounds>& units) {
   const bool unlike = have_unlike_ways(job.cluster);
   if (leaving.any()) return slow || unlike ? all : leaving;
   if (!unlike && !(slow && hides_part)) return {};
-  // Jitter draws ranks of a group apart, and paired passes hide each other's exchanges of experts
-  // round by round.
+  // With jitter the ranks of a group do not stay together. Paired passes hide each other's
+  // exchanges with experts round by round.
   all.together = !job.cluster.jitter.active() && !all.ep;
   return all;
 }
@@ -321,7 +321,7 @@ std::vector<ActionStep> part_of(std::span<const ActionStep> steps, double from, 
   double begin_s = 0;
   for (const ActionStep& step : steps) {
     const double step_s = seconds_of(step);
-    // A step is cut by share of its time. A step without time goes with the step before it.
+    // A step is cut by share of its time. One without time belongs where it begins.
     const double first = step_s > 0 ? std::max(0.0, (from * all_s - begin_s) / step_s) : 0;
     const double last = step_s > 0 ? std::min(1.0, (to * all_s - begin_s) / step_s) : 1;
     const bool within = step_s > 0 || (begin_s >= from * all_s && begin_s < to * all_s);
@@ -407,7 +407,7 @@ SteppedAction ActionSteps::of_pair(const Action& forward, const Action& backward
   }
   take_off(rounds[0], ahead);
   take_off(exchanges[0], ahead);
-  if (!tasks_.ep) {  // the backward's steps contain the exposed exchange
+  if (!tasks_.ep) {  // the backward's steps contain the exposed exchange with experts
     std::erase_if(ahead, [](const CostPart& part) { return part.category == Category::ep; });
   }
   const double ahead_s = total_seconds(ahead);

@@ -1,7 +1,7 @@
 // Splits an action of a schedule at the communication inside its replica: compute, then collectives
-// in parallel to more compute, and so on. A Plan gets a task for each
+// in parallel to more compute, and so on. A Plan gets a task for each of these
 // (policies/lowering/step_tasks.hpp). On an idle network the steps take the action's closed-form
-// time (action_cost.hpp), because both use the same rounds (models/cost/op/inner_round.hpp).
+// time (action_cost.hpp), because both come from the same rounds (models/cost/op/inner_round.hpp).
 #pragma once
 
 #include <array>
@@ -22,8 +22,8 @@ struct InnerTasks {
   bool tp = false;
   bool cp = false;
   bool ep = false;
-  // Ranks of a group that begin together stay together, so an action's rounds of one kind are
-  // merged, unless the action is cut into segments or overlaps another action.
+  // If ranks of a group begin an action together, they stay together, so an action's rounds of one
+  // kind are merged, unless the action is cut into segments or overlaps another action.
   bool together = false;
 
   bool any() const { return tp || cp || ep; }
@@ -32,34 +32,34 @@ struct InnerTasks {
   void add(const InnerTasks& other);
 };
 
-// The collectives that become tasks, by communication.inner. Automatic: those that leave a node or
-// share links inside it. Inside an NVSwitch domain each GPU has its own port, so the closed form is
-// exact, except on slow nodes, whose longer kernels hide more, and where ranks of a group get their
-// input at different times: there they are tasks of ranks that stay together. `units`:
-// unit_rounds().
+// Returns the categories of collectives that become tasks, by communication.inner. Automatic: those
+// that leave a node or share links inside it. Inside an NVSwitch domain each GPU has a separate
+// port, so the closed form is exact, with two exceptions: slow nodes, whose longer kernels hide
+// more, and ranks of a group that get their input at different times. There collectives are tasks
+// of ranks that stay together. `units`: unit_rounds().
 InnerTasks inner_tasks(const Job& job, const std::vector<ChunkRounds>& units);
 
 struct ActionStep {
-  double compute_s = 0;  // first
+  double compute_s = 0;  // runs first
   Category category = Category::tp;
-  std::vector<InnerCollective> collectives = {};  // then, in sequence
-  // Issued at the same time, but awaited only when the rank's next action ends: other passes hide
-  // them.
+  std::vector<InnerCollective> collectives = {};  // then run one after another
+  // Collectives that start at the same time, but are awaited only when the rank's next action ends,
+  // because other passes hide them.
   std::vector<InnerCollective> later = {};
-  // What runs in parallel: compute of the action, or steps of the action it is paired with.
+  // What runs in parallel to them: compute of the action, or steps of the action paired with it.
   double beside_s = 0;
   std::vector<ActionStep> beside = {};
 };
 
-// How long steps take on an idle network.
+// Returns how long the steps take on an idle network.
 double seconds_of(const ActionStep& step);
 double seconds_of(std::span<const ActionStep> steps);
 
-// Returns the steps between two fractions of their total time; steps at the ends are cut.
+// Returns the steps between two fractions of their total time. Steps at the ends may be cut.
 std::vector<ActionStep> part_of(std::span<const ActionStep> steps, double from, double to);
 
 struct SteppedAction {
-  // Total compute of the steps, including collectives that do not become tasks.
+  // The compute of all steps, including collectives that do not become tasks.
   std::vector<CostPart> compute;
   std::vector<ActionStep> steps;
 };
@@ -71,16 +71,16 @@ class ActionSteps {
               const std::vector<ChunkRounds>& units, InnerTasks tasks);
 
   bool active() const { return tasks_.any(); }
-  // `cut`: gradients or parameters of segments of the action are ready at different times.
+  // `cut`: the action has segments whose gradients or parameters are ready at different times.
   SteppedAction of(const Action& action, bool cut = false) const;
-  // The steps of a forward and the following full backward that run as one: each hides the other's
-  // expert exchange behind its own kernels (Schedule, Action::with_next).
+  // Returns the steps of a forward and the following full backward that run as one: each hides its
+  // exchange with experts behind the kernels of the other (Schedule, Action::with_next).
   SteppedAction of_pair(const Action& forward, const Action& backward) const;
 
  private:
-  // The rounds that become tasks.
+  // The rounds of an action that become tasks.
   struct Rounds {
-    std::vector<InnerRound> repeated;  // by recomputation; overlapped pairs do not hide them
+    std::vector<InnerRound> repeated;  // of recomputation; overlapped pairs do not hide them
     std::vector<InnerRound> own;
   };
   Rounds rounds_of(const Action& action) const;

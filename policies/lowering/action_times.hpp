@@ -1,4 +1,4 @@
-// The times inside an action that the evaluator of schedules needs, from what is gathered and
+// The times inside an action as the evaluator of schedules needs them, from what is gathered and
 // reduced between its segments.
 #pragma once
 
@@ -13,11 +13,11 @@
 
 namespace windtunnel {
 
-// The times inside an action as maxima of sums (explained in schedule_evaluator.hpp). Each sum is
-// found by running the action with one input at 0 and the others at "never".
+// Computes an ActionMap (schedule_evaluator.hpp). Each of its sums is found by running the action
+// with one input at 0 and the others at "never".
 class ActionTimes {
  public:
-  // `early`: the gathers were issued before and only delay the end.
+  // `early`: the gathers were issued earlier, and only their ends delay the action.
   ActionTimes(const Segments& segments, double action_s, bool overlap, bool early)
       : overlap_(overlap) {
     steps_.reserve(segments.size());

@@ -24,8 +24,8 @@ std::vector<double> slowdown_by_nodes(const Job& job) {
 }
 
 struct JitterGroups {
-  double units = 1;   // GPUs or nodes of a group in step
-  double groups = 1;  // of one pipeline rank
+  double units = 1;   // number of GPUs or nodes in a group in step
+  double groups = 1;  // number of these groups in a pipeline rank
 };
 double nodes_of_first(const Cluster& cluster, int ranks) {
   std::set<int> nodes;
@@ -45,8 +45,8 @@ JitterGroups jitter_groups(const Job& job) {
   return {std::max(1.0, in_step / unit), std::max(1.0, members / std::max(in_step, unit))};
 }
 
-// Work of a pipeline rank in an iteration, and the number of equally long tasks with independent
-// factors whose sum varies as much.
+// The seconds that a pipeline rank computes in an iteration, and the number of equally long tasks
+// with independent factors whose sum varies as much.
 struct RankWork {
   double seconds = 0;
   double squares = 0;  // sum of the squares of the tasks' seconds
@@ -88,7 +88,7 @@ std::vector<double> expected_slowdowns(const Job& job, const Schedule& schedule,
   const auto busiest = std::ranges::max_element(works, {}, &RankWork::seconds) - works.begin();
   const double draws = jitter.per == JitterPer::task ? works[busiest].draws() : 1;
   const auto [units, groups] = jitter_groups(job);
-  // Ranks compete with the busiest one if their slowest group may be later than its typical group.
+  // Ranks compete with the busiest if their slowest group may be later than its typical group.
   ExpectedFactors expected = expected_factors(jitter, units, groups, draws);
   const auto competes = [&](const RankWork& work) {
     return work.seconds * expected.slowest >= works[busiest].seconds * expected.group;

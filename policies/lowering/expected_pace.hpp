@@ -1,5 +1,5 @@
-// Slowdown of each pipeline rank's kernels in the closed form: by slow nodes, and by the expected
-// wait for the slowest rank if the machine has jitter.
+// Slowdown of each pipeline rank's kernels in the closed form: by slow nodes and, if the machine
+// has jitter, by the expected wait for the slowest rank.
 #pragma once
 
 #include <vector>
@@ -11,8 +11,9 @@
 
 namespace windtunnel {
 
-// [pipeline rank] For its slowest GPU. With jitter the iteration is assumed to be that of the
-// pipeline whose rank is in the slowest of all groups in step, while its other ranks are typical.
+// Returns for each pipeline rank the slowdown of its slowest GPU. With jitter it assumes that one
+// pipeline determines the iteration: its busiest rank is in the slowest of all groups in step, the
+// others in typical ones.
 std::vector<double> expected_slowdowns(const Job& job, const Schedule& schedule,
                                        const std::vector<StageCost>& costs,
                                        const DataParallel& data);

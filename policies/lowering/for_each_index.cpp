@@ -10,16 +10,16 @@
 
 namespace windtunnel {
 void for_each_index(size_t count, int threads, const std::function<void(size_t)>& work) {
-  // Iterations are simulated in forked children. There glibc's malloc() works whatever other
-  // threads were doing at the fork, but AddressSanitizer's hangs if a thread held its lock (GCC
-  // 12). ThreadSanitizer needs the threads, because it checks them.
+  // Iterations are simulated in forked children. In a child glibc's malloc() works whatever other
+  // threads were doing at the fork, but that of AddressSanitizer hangs if another thread held its
+  // lock (GCC 12). ThreadSanitizer still gets all threads, because it checks them.
   if (kAddressSanitizer) threads = 1;
   if (threads <= 0) threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   std::vector<std::exception_ptr> failures(count);
   std::atomic<size_t> next{0};
   std::atomic<bool> failed = false;
-  // Every index that was taken is completed, so all indices before a failed one are done: which
-  // failure is thrown does not depend on the threads.
+  // Every index that was taken is completed, so all indices before a failed one have been tried.
+  // Which failure is thrown thus does not depend on the threads.
   const auto drain = [&] {
     while (!failed) {
       const size_t i = next++;

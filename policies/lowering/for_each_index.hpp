@@ -1,4 +1,4 @@
-// Runs independent parts of a computation on several threads; results do not depend on the number
+// Runs independent parts of a computation on several threads. Results do not depend on the number
 // of threads.
 #pragma once
 
@@ -7,9 +7,9 @@
 
 namespace windtunnel {
 
-// Calls work(i) for each i below `count`, in any order; every i must write its own results.
-// `threads` 0: all cores. After an exception no more are started, and the exception of the lowest
-// failed i is thrown.
+// Calls work(i) for each i below `count`, in any order; each call must write to a place that no
+// other call uses. `threads` 0: all cores. After an exception no further calls start, and the
+// exception of the lowest i that failed is thrown.
 void for_each_index(size_t count, int threads, const std::function<void(size_t)>& work);
 
 }  // namespace windtunnel

@@ -57,8 +57,8 @@ class Estimator {
     return estimate;
   }
 
-  // A lower bound of step_s(): passes and collectives, without what only a Plan expresses. 0 if
-  // step_s() makes no Plan, or if gradients or steps reach into the next iteration.
+  // Returns a lower bound of step_s(): passes and collectives, without what only a Plan expresses.
+  // It is 0 if step_s() makes no Plan, or if gradients or steps reach the next iteration.
   double least_s() {
     if (!needs_plan()) return 0;
     if (data_.crosses() || schedule_.iterations > 1) return 0;
@@ -75,7 +75,7 @@ class Estimator {
  private:
   static constexpr double kRounding = 1e-9;
 
-  // The estimate without waits for dispatches between and during iterations.
+  // Estimates the step without waits for dispatches between and during iterations.
   IterationEstimate undispatched() {
     if (needs_plan()) return of_plan();
     SideStreams beside{.messages = messages(), .slowdown = slowdown_};
@@ -93,7 +93,7 @@ class Estimator {
            offload_of(job_).any() || (job_.filling && is_needed(*job_.filling));
   }
 
-  // The step if data parallelism and the optimizer run in parallel to the pipeline.
+  // Returns the step with data parallelism and the optimizer in parallel to the pipeline.
   double whole_s(SideStreams beside, std::vector<double>* ends_s) {
     CollectivesBeside collectives;
     if (data_.active() && !data_.has_second_channel()) {
@@ -106,7 +106,7 @@ class Estimator {
     return evaluate_schedule(schedule_, costs_, beside, ends_s).makespan_s;
   }
 
-  // Evaluates the Plan itself, for features that the maps cannot express.
+  // Evaluates a Plan, for features that the maps cannot express.
   IterationEstimate of_plan() const {
     Job closed = job_;
     closed.communication.fidelity = Fidelity::closed;
@@ -132,7 +132,7 @@ class Estimator {
     return estimate;
   }
 
-  // What the rank computes outside the passes of an iteration: updates, encoding, decoding.
+  // Returns what the rank computes outside the passes of an iteration: updates, encoding, decoding.
   std::vector<CostPart> beside_passes(const Plan& plan, int rank) const {
     std::vector<CostPart> parts;
     for (const Task& task : plan.classes[rank].tasks) {
@@ -179,7 +179,7 @@ class Estimator {
     for (int stage = 0; stage < schedule_.stages(); ++stage) {
       const int at = schedule_.model_stage(stage);
       for (int slice = 0; slice < schedule_.slices; ++slice) {
-        // The boundary tensor has the size that the earlier of its two stages gave it.
+        // A boundary tensor has the size that the earlier of its two stages gives it.
         const auto bytes = [&](int producer) {
           return prepared_.units[std::size_t(producer) * schedule_.slices + slice].boundary_bytes;
         };
@@ -200,7 +200,7 @@ class Estimator {
     beside.overlap = data_.overlaps();
     beside.gathers_s.assign(layout_.pp, 0);
     const int slices = schedule_.slices;
-    maps_.reserve(times_.size());  // they are pointed at
+    maps_.reserve(times_.size());  // pointers to its elements must stay valid
     beside.first_forwards.reserve(times_.size());
     gathered_s_.resize(schedule_.stages());
     for (int s = 0; s < schedule_.stages(); ++s) {
@@ -237,7 +237,7 @@ class Estimator {
     return std::size_t(stage) * schedule_.slices + slice;
   }
 
-  // Stages with equal traffic and costs on equally slow ranks have equal maps.
+  // Returns the maps of a stage. Stages with equal traffic, costs and slowdown share them.
   const StageMaps* maps_of(int stage, int slice, const std::vector<const StageMaps*>& known) {
     const StageTimes& times = times_[cell(stage, slice)];
     for (int other = 0; other < stage; ++other) {
@@ -267,7 +267,7 @@ class Estimator {
     return costs_[std::size_t(schedule_.model_stage(stage)) * schedule_.slices + slice];
   }
 
-  // End of a first forward that could start when the gathers are issued.
+  // Returns the end of a first forward that could start when the gathers are issued.
   double gathered_end_s(const Segments& segments, int stage, double action_s) const {
     double end_s = 0;
     for (std::size_t i = 0; i < segments.size(); ++i) {
@@ -290,7 +290,7 @@ class Estimator {
     }
   }
 
-  // The maps of a forward cell and a backward cell on one rank.
+  // Returns the maps of a forward and a backward that run as one, by their indices in times_.
   PairMaps pair_maps(int f, int b) const {
     const int slices = schedule_.slices;
     const StageTraffic& forward = data_.stage(f / slices);
@@ -326,7 +326,7 @@ class Estimator {
     IterationEnd end;
     end.reductions_s.assign(layout_.pp, 0);
     for (int s = 0; s < schedule_.stages(); ++s) {
-      // With two channels the reductions of a rank's stages may overlap, so least_s() takes the
+      // With two streams the reductions of a rank's stages may overlap, so least_s() takes the
       // longest.
       double& reductions_s = end.reductions_s[rank_of(s)];
       const double at_end_s = seconds_of(data_.stage(s).at_end);
@@ -340,11 +340,11 @@ class Estimator {
       end.partner_s.push_back(partner.rank == rank ? 0
                                                    : collective_s(CollectiveKind::all_reduce,
                                                                   partner.shape, partner.bytes));
-      // least_s() omits an update that may run on the host in parallel to other work.
+      // The update may run on the host in parallel to other tasks, so least_s() omits it.
       const double updated_s = offload_of(job_).any() ? 0 : total_seconds(optimizers_[rank]);
       end.optimizer_s.push_back(slowdown_[rank] * updated_s);
     }
-    // Clipping needs the norm over all gradients.
+    // Gradient clipping needs the norm over all gradients.
     if (layout_.ranks() > 1) {
       end.norm_s = collective_s(CollectiveKind::all_reduce, data_.geometry().world(), 8);
     }
@@ -368,7 +368,7 @@ class Estimator {
 
   std::vector<CostPart> optimizer(int rank, double parameters) const {
     if (job_.cluster.pools.empty()) return optimizer_cost(parameters, job_);
-    // On unlike nodes all ranks start when the norm is known.
+    // Unlike nodes all start when the norm is known, so the slowest pool determines the time.
     const std::vector<int> ranks = ranks_by_pool(job_, rank);
     std::vector<CostPart> longest;
     for (int pool = 0; pool < std::ssize(ranks); ++pool) {
@@ -380,8 +380,8 @@ class Estimator {
     return longest;
   }
 
-  // The exposed optimizer step of the slowest rank, or of this rank if ranks do not wait for each
-  // other.
+  // Returns the exposed optimizer step of the slowest rank; if ranks do not wait for each other,
+  // that of this rank.
   CostPart exposed_optimizer(int own) const {
     CostPart slowest{Category::optimizer, Origin::spec, -1};
     for (int rank = 0; rank < layout_.pp; ++rank) {
@@ -395,8 +395,8 @@ class Estimator {
     return slowest;
   }
 
-  // Splits the step of the rank that ends last into: its own work; the pipeline's bubble (pipeline
-  // alone minus that work); work `beside` the passes; and, as dp, the rest.
+  // Splits the step of the rank that ends last into four parts: its passes; the pipeline's bubble
+  // (the pipeline alone minus these passes); what it computes `beside` them; as dp, the rest.
   void attribute(IterationEstimate& estimate, const ScheduleEvaluation& pipeline, int rank,
                  const std::vector<CostPart>& beside) const {
     const auto add = [&](Category category, Origin origin, double seconds) {
@@ -404,7 +404,7 @@ class Estimator {
       estimate.origin_s[static_cast<int>(origin)] += seconds;
     };
     add_work(rank, add);
-    // The bubble is other ranks' work, so its origins are those of this rank's work.
+    // The bubble consists of other ranks' passes. It gets the origins of this rank's passes.
     const double bubble_s = pipeline.makespan_s - pipeline.busy_s[rank];
     estimate.seconds[static_cast<int>(Category::pp)] += bubble_s;
     if (pipeline.busy_s[rank] > 0) {
@@ -420,7 +420,7 @@ class Estimator {
     add(Category::dp, data_.network().origin(job_, rank, data_.geometry().world()), exposed_s);
   }
 
-  // What the rank computes in an iteration, counting every action in its list.
+  // Adds the passes in the rank's list, divided by the iterations of the schedule.
   template <class Add>
   void add_work(int rank, const Add& add) const {
     const ActionCosts costs(schedule_, prepared_.units);
@@ -458,15 +458,15 @@ class Estimator {
   const std::vector<double> slowdown_;             // [pipeline rank]
   const std::vector<StageTimes> times_;            // [stage * slices + slice]
   std::vector<StageMaps> maps_;                    // distinct ones
-  std::vector<std::vector<CostPart>> optimizers_;  // [pipeline rank] the step of its optimizer
-  // [stage][segment of its first forward] Time from the issue of its gathers until they are done.
+  std::vector<std::vector<CostPart>> optimizers_;  // [pipeline rank] cost of its optimizer step
+  // [stage][segment of its first forward] Time from the issue of its gathers until their end.
   std::vector<std::vector<double>> gathered_s_;
 };
 
-// The iteration if all replicas were of this kind, so that all members of a group run the same.
+// Returns the iteration as if all replicas, and so all members of a group, were of this kind.
 PreparedIteration alone(const Job& job, const ReplicaCosts& kind,
                         const PreparedIteration& prepared) {
-  ReplicaCosts of_all = kind;  // keeps the pools, which determine its copies to the host
+  ReplicaCosts of_all = kind;  // keeps the pools, which determine copies to the host
   of_all.members = whole_pipeline_rank(job.layout);
   return {.schedule = kind.schedule,
           .chunks = kind.chunks,
@@ -487,7 +487,7 @@ IterationEstimate undisturbed(const Job& job, const PreparedIteration& prepared)
   return longest;
 }
 
-// The part of the optimizer's step that runs on the host. Its time is counted under offload.
+// Moves the part of the optimizer's step that runs on the host from category optimizer to offload.
 void take_off_gpu(const Job& job, IterationEstimate& estimate) {
   if (!offload_of(job).updates_on_host()) return;
   double& own_s = estimate.seconds[int(Category::optimizer)];

@@ -1,8 +1,8 @@
-// Step time and memory of a job in closed form: the schedule evaluated with a time per message and
-// with overlapping collectives of data parallelism (data_parallel.hpp), all on an idle network. It
-// takes a tenth of a millisecond, for searches, fits and validation. The engine (sim/engine) adds
-// contention, and agrees if there is none. With p equal pipeline stages and m micro-batches, the
-// bubble is (p - 1) / m of the work (Narayanan et al. 2021, arXiv 2104.04473).
+// Step time and memory of a job in closed form. The schedule is evaluated with a time per message
+// and with overlapping collectives of data parallelism (data_parallel.hpp), all on an idle network.
+// It takes 0.1 ms; searches, fits and validation use it. The engine (sim/engine) adds contention,
+// and agrees if there is none. With p equal pipeline stages and m micro-batches, the bubble is (p -
+// 1) / m of the compute (Narayanan et al. 2021, arXiv 2104.04473).
 #pragma once
 
 #include <array>
@@ -17,14 +17,14 @@ namespace windtunnel {
 
 struct IterationEstimate {
   double step_s = 0;
-  // The step of the rank that determines it, by category; sums to step_s. pp: the bubble, and what
-  // messages add to it, without data parallelism. dp: what data parallelism adds: gathers,
-  // reductions, norm and slowed kernels.
+  // The step of the rank that determines its length, by category; adds up to step_s. pp: the bubble
+  // of the pipeline, with what messages add, without data parallelism. dp: what data parallelism
+  // adds to the step: gathers, reductions, norm and slowed kernels.
   std::array<double, kCategories> seconds{};
   OriginShares origin_s{};  // these seconds by origin
 };
-// `undisturbed` estimates the job without offload, input and filling. These are then added one by
-// one; each accounts for the increase of `step_s` over the job with only those before it.
+// `undisturbed` estimates the job without offload, input and filling. These three are then added
+// one by one, and each gets the seconds by which it lengthens the step.
 IterationEstimate estimate_with_rest(
     const Job& job, const std::function<IterationEstimate(const Job&)>& undisturbed,
     const std::function<double(const Job&)>& step_s);
@@ -34,8 +34,7 @@ IterationEstimate estimate_with_rest(
 IterationEstimate estimate_microbatches(const Job& job, const PreparedIteration& prepared);
 // Returns only step_s of estimate_microbatches(), without attribution.
 double microbatches_step_s(const Job& job, const PreparedIteration& prepared);
-// Returns the same, or nothing if a lower bound of it, known before its Plan is made, is
-// `too_long`.
+// Returns the same; or nothing, without making a Plan, if `too_long` is true of a lower bound.
 using TooLong = std::function<bool(double least_s)>;
 std::optional<double> microbatches_step_s_unless(const TooLong& too_long, const Job& job,
                                                  const PreparedIteration& prepared);

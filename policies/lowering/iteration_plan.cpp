@@ -21,8 +21,8 @@
 namespace windtunnel {
 namespace {
 
-// Groups among the `members` consecutive ranks of a pipeline rank; groups of a mesh are not
-// strided.
+// Returns the groups among the `members` consecutive ranks of a pipeline rank. Groups of a mesh are
+// not strided.
 StridedGroups inner_groups(const Job& job, InnerGroup group, int members) {
   const Layout& layout = job.layout;
   const int side = layout.mesh_side();
@@ -45,8 +45,8 @@ StridedGroups inner_groups(const Job& job, InnerGroup group, int members) {
   return {};
 }
 
-// The number of consecutive ranks that have one pace because the time of their passes contains
-// their collectives; collectives that are tasks synchronise ranks themselves.
+// Returns the number of consecutive ranks that have one pace, because the time of their passes
+// contains their collectives. Collectives that are tasks synchronise ranks by themselves.
 int ranks_of_one_pace(const Layout& layout, const InnerTasks& inner) {
   int ranks = layout.tp;
   if (layout.cp > 1 && !inner.cp) {
@@ -57,7 +57,7 @@ int ranks_of_one_pace(const Layout& layout, const InnerTasks& inner) {
   return inner.ep ? ranks : std::lcm(ranks, layout.ep * layout.expert_stride());
 }
 
-// Contexts of the replicas of each kind; if nodes are alike, of all replicas.
+// The contexts of the replicas of each kind. If nodes are alike, there is one for all replicas.
 struct ReplicaContexts {
   // Keeps references.
   ReplicaContexts(const Job& job, const PreparedIteration& prepared,
@@ -73,7 +73,7 @@ struct ReplicaContexts {
       if (context.input) context.input->of_unit = own.samples;
       if (!own.packed()) {
         rounds.push_back(unit_rounds(job, own.kind, own.schedule));
-      } else {  // the time of a pack's passes contains its collectives
+      } else {  // here the time of passes contains their collectives
         add_meetings(own, context);
       }
     }
@@ -91,7 +91,7 @@ struct ReplicaContexts {
         }
       }
     }
-    // If collectives of one kind are tasks, so are those of all kinds, because they share groups.
+    // If collectives of one kind of replicas are tasks, all are, because kinds share groups.
     for (const std::vector<ChunkRounds>& of_kind : rounds) {
       inner.add(inner_tasks(job, of_kind));
     }
@@ -117,8 +117,8 @@ struct ReplicaContexts {
 
   bool gang() const { return contexts.front().gang; }
 
-  // The exchanges of the kind's replicas: the same collectives as all others, and their own copies
-  // to and from the host, if any.
+  // Returns the exchanges of the kind's replicas. They have the same collectives as all others, but
+  // may have different copies to and from the host.
   const DataParallel& exchanges_of(const Job& job, const ReplicaCosts& kind,
                                    const SharedGeometry& geometry, const DataParallel& of_all) {
     if (!offload_of(job).any() || kind.packed()) return of_all;
@@ -128,13 +128,13 @@ struct ReplicaContexts {
   }
 
   std::deque<Job> jobs;                   // the jobs of `exchanges`
-  std::deque<DataParallel> exchanges;     // one for each kind of rank with copies of its own
-  std::deque<IterationContext> contexts;  // a deque, because they cannot be moved
+  std::deque<DataParallel> exchanges;     // one for each kind with different copies
+  std::deque<IterationContext> contexts;  // a deque, because contexts cannot be moved
   std::deque<std::vector<ChunkRounds>> rounds;
   InnerTasks inner;
 };
 
-// Adds the communicators of each pipeline rank's members. `flushes`: all ranks meet at the end.
+// Adds the communicators of each pipeline rank's members. `flushes`: iterations end with a flush.
 std::vector<PipelineRankGroups> add_all_groups(const Job& job, const ReplicaContexts& replicas,
                                                bool flushes, const IterationPlanOptions& options,
                                                Plan& plan) {
@@ -190,7 +190,7 @@ std::vector<PipelineRankGroups> add_all_groups(const Job& job, const ReplicaCont
   return groups;
 }
 
-// Groups whose members begin passes together: the GPUs of a pipeline rank with equal tp.
+// Groups that begin passes together: GPUs of a pipeline rank with the same place in tp groups.
 class MeetingGroups {
  public:
   MeetingGroups(const Job& job, Plan& plan) : layout_(job.layout), plan_(plan) {}
@@ -205,7 +205,7 @@ class MeetingGroups {
   }
 
  private:
-  // Index of the first group of these GPUs; there is one group for each rank of tp.
+  // Returns the index of the first group of these GPUs. There is one group for each rank of tp.
   std::int32_t first_of(int pp, const MeetingGpus& gpus) {
     const auto [known, is_new] =
         known_.try_emplace({pp, gpus.first, gpus.count}, std::int32_t(plan_.groups.size()));
@@ -242,7 +242,7 @@ Plan plan_iteration(const Job& job, const PreparedIteration& prepared,
   plan.ranks = job.layout.ranks();
   plan.iterations = options.iterations * schedule.iterations;
   plan.draw = options.draw;
-  // Packs of one pass run in separate groups, each at its own pace.
+  // Packs of one pass run in separate groups, each at a separate pace.
   plan.in_step = prepared.balanced ? job.layout.tp : ranks_of_one_pace(job.layout, inner);
   if (inner.ep) plan.exchanges = expert_exchanges(job);
   const std::vector<PipelineRankGroups> groups =

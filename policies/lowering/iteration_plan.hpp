@@ -1,7 +1,6 @@
 // Lowers a Job to the Plan of its iteration: the schedule as tasks with sends and receives,
 // gradient buckets that overlap the backward pass, the optimizer, and due snapshots. Units of the
-// schedule are micro-batches that are all alike, or packs of unequal sequences with individual
-// costs.
+// schedule are equal micro-batches, or packs of unequal sequences with individual costs.
 #pragma once
 
 #include <optional>
@@ -13,26 +12,26 @@
 
 namespace windtunnel {
 
-// One exchange of a fragment between islands (Job::sync), which starts at the end of the first
-// iteration; the end of the last iteration waits for it.
+// One exchange of a fragment between islands (Job::sync). It starts at the end of the first
+// iteration, and the end of the last iteration waits for it.
 struct OuterWindow {
   int level = 0;
-  // the part of the exchange that counts, if the Plan has only some of the iterations that hide it
+  // the part of the exchange that the Plan has, if it has only some of the iterations that hide it
   double share = 1;
 };
 
 struct IterationPlanOptions {
-  int iterations = 1;  // iterations of the schedule, each with a flush at its end
-  // Indices of job.snapshots that are taken in the first iteration; in a schedule of several
-  // iterations without a flush, in the last one of steady_window().
+  int iterations = 1;  // repetitions of the schedule, each with a flush at its end
+  // Indices of the job.snapshots that are taken in the first iteration. If the schedule has several
+  // iterations without a flush, they are taken in the last one of steady_window().
   std::vector<int> due_snapshots = {};
-  int draw = 0;  // of the machine's jitter
+  int draw = 0;  // which draw of the machine's jitter it is
   std::optional<OuterWindow> outer = {};
-  // Loading of samples takes as long as when nothing else runs: for closed forms.
+  // Loading of samples takes as long as when nothing else runs; closed forms need this.
   bool input_alone = false;
 };
 
-// Uses schedule, chunks and units of `prepared`. The Plan spans all iterations of the schedule.
+// Uses schedule, chunks and units of `prepared`. The Plan has all iterations of the schedule.
 // Without a flush between them ranks do not wait for a common gradient norm: each runs its
 // optimizer when its own gradients are reduced.
 Plan plan_iteration(const Job& job, const PreparedIteration& prepared,

@@ -18,7 +18,7 @@
 namespace windtunnel {
 namespace {
 
-// The stages as generators see them: looped, in equal slices, recomputing within backwards.
+// Returns stages as generators see them: in a loop, equal slices, recomputing within backwards.
 Schedule plain_stages(const Job& job) {
   Schedule plain;
   plain.name = job.schedule.name;
@@ -29,7 +29,7 @@ Schedule plain_stages(const Job& job) {
   return plain;
 }
 
-// A file describes one pipeline; parameters of generators do not apply to it.
+// A file describes one pipeline, so parameters of generators do not apply to it.
 Schedule imported_schedule(const Job& job) {
   const Schedule& schedule = *job.schedule.imported;
   const auto check = [&](int has, int due, std::string_view what, std::string_view key,
@@ -47,8 +47,7 @@ Schedule imported_schedule(const Job& job) {
   return job.schedule.defer_weights ? with_deferred_weights(schedule) : schedule;
 }
 
-// This is not checked by the generators, because they do not know units: their message would have
-// bare numbers.
+// Generators do not check this, because they do not know units and could name only bare numbers.
 void check_memory_limit(const ScheduleKind& kind, const ScheduleRequest& request) {
   if ((kind.knobs & kMemoryLimit) == 0 || request.memory_limit == 0) return;
   constexpr double kSlack = 1 + 1e-9;

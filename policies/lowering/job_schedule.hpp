@@ -11,12 +11,12 @@
 
 namespace windtunnel {
 
-// Bytes that the fullest GPU has left for activations; <= 0: none. Stages are assumed in a loop.
+// Returns the bytes that the fullest GPU has for activations; <= 0: none. Stages are in a loop.
 double activation_room_bytes(const Job& job, const std::vector<ChunkCost>& chunks);
 
-// The schedule for the job's pipeline, micro-batches and choice; generators that plan with times
-// use those of `chunks`. Throws Error as generate_schedule does, for more slices than tokens, and
-// if recomputation is to be placed or shared (ScheduleChoice::recompute_share) but there is none.
+// Returns the schedule for the job's pipeline, micro-batches and choice. Generators that plan with
+// times get those of `chunks`. Throws Error as generate_schedule does, for more slices than tokens,
+// and if recomputation is to be placed or shared (ScheduleChoice::recompute_share) without any.
 Schedule job_schedule(const Job& job, const std::vector<ChunkCost>& chunks);
 
 }  // namespace windtunnel

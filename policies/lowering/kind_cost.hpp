@@ -1,4 +1,4 @@
-// Costs of the passes of a replica on nodes of several pools: every stage has its cost on its pool.
+// Costs of the passes of a replica on nodes of several pools: every stage has the cost on its pool.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +14,10 @@ namespace windtunnel {
 
 // Returns the pool of each stage of the model; a stage on two pipeline ranks has the slower pool.
 std::vector<int> pools_of_stages(const Job& job, const ReplicaKind& kind, const Schedule& schedule);
-// Before a schedule exists, this assumes that stages go round the pipeline ranks in a loop.
+// Before a schedule exists, assumes that stages go round the pipeline ranks in a loop.
 std::vector<int> pools_of_stages(const Job& job, const ReplicaKind& kind);
 
-// The costs of each stage, taken from `of_pool(pool)`, [stage * slices + slice].
+// Returns the costs of each stage from `of_pool(pool)`, which has [stage * slices + slice].
 template <class Make>
 auto costs_by_stage(const std::vector<int>& pools, const Make& of_pool) {
   auto costs = of_pool(pools.front());
@@ -37,7 +37,7 @@ auto costs_by_stage(const std::vector<int>& pools, const Make& of_pool) {
   return costs;
 }
 
-// chunk_costs(), unit_costs() and unit_rounds() for a replica of the kind.
+// These are chunk_costs(), unit_costs() and unit_rounds() for a replica of the kind.
 std::vector<ChunkCost> chunk_costs(const Job& job, const ReplicaKind& kind,
                                    const std::vector<int>& pools);
 std::vector<ChunkCost> unit_costs(const Job& job, const ReplicaKind& kind, const Schedule& schedule,

@@ -62,7 +62,7 @@ class Builder {
   }
 
  private:
-  // The job as seen by the rank's own nodes; nullptr: all nodes are alike.
+  // Returns the job as the rank's nodes see it; nullptr: all nodes are alike.
   static std::unique_ptr<const Job> own_job(const IterationContext& context, int rank) {
     if (context.pools.empty()) return nullptr;
     return std::make_unique<const Job>(on_pool(context.job, context.pools[rank]));
@@ -72,7 +72,7 @@ class Builder {
 
   int iterations() const { return ctx_.schedule.iterations; }
 
-  // Iterations of a schedule without a flush follow one another inside its list.
+  // Iterations without a flush between them follow one another inside the schedule's list.
   void run_schedule() {
     const auto& actions = ctx_.schedule.actions[rank_];
     int iteration = 0;
@@ -138,8 +138,8 @@ class Builder {
     if (tier.coordination_s > 0) add_coordination(tier, optimizer_, tasks_);
   }
 
-  // Gathers the whole weights after every rank has updated its shard, before the forwards that need
-  // them.
+  // Gathers the whole weights, after every rank has updated its shard and before the forwards that
+  // need them.
   void gather_parameters() {
     gathered_.assign(ctx_.schedule.stages(), {});
     for (const int stage : stages_) {
@@ -176,7 +176,7 @@ class Builder {
       ready.push_back(tasks_.reduce_with_partner(
           partner.embedding ? "reduce embedding" : "reduce with partner", partner.bytes, ready));
     }
-    // No rank waits for all others if iterations follow one another without a flush.
+    // If iterations follow one another without a flush, no rank waits for all others.
     if (tasks_.has_world()) ready = {tasks_.norm(std::move(ready))};
     ready.insert(ready.end(), copies_.begin(), copies_.end());
     const bool last_of_all = round_ + 1 == ctx_.options.iterations && iteration + 1 == iterations();
@@ -195,25 +195,25 @@ class Builder {
     }
     const double ahead_s = dispatch_ahead_s(job_, ctx_.schedule, rank_);
     const double between_s = dispatch_between_s(job_);
-    // The next program is dispatched after what all ranks wait for.
+    // The next program is dispatched when all that ranks wait for has ended.
     const bool awaited = outer_ >= 0 && ctx_.options.iterations == 1;
     const TaskIndex ended = awaited ? outer_ : optimizer_;
     if (ahead_s + between_s > 0) optimizer_ = tasks_.dispatch(ahead_s, between_s, ended);
   }
 
-  // Parameters that are updated at the end of the step; none if gradients arrive in the next
-  // iteration.
+  // Returns how many parameters are updated at the end of the step; none if gradients arrive in the
+  // next iteration.
   double updated_at_end() const {
     const DataParallel& data = ctx_.data_parallel;
     return data.crosses() ? 0 : data.updated_parameters(rank_) * state_share();
   }
 
-  // Training state of this rank divided by the mean over ranks.
+  // Returns the training state of this rank divided by the mean over ranks.
   double state_share() const {
     return ctx_.pools.empty() ? 1 : state_factor(job_, rank_, ctx_.pools[rank_]);
   }
 
-  // The job as the rank's own nodes see it.
+  // Returns the job as the rank's nodes see it.
   const Job& own() const { return own_ == nullptr ? job_ : *own_; }
 
   // ---- actions ----
@@ -266,7 +266,7 @@ class Builder {
   }
 
   // Ranks that share sequences begin their passes together. With a single stage a backward pass
-  // directly follows its forward, so only the forward has a rendezvous.
+  // directly follows its forward, so only the forward has to wait for the other ranks.
   void meet_others(const Action& action, Task& task) {
     if (ctx_.rendezvous.empty()) return;
     const bool meets = action.kind == ActionKind::forward ||
@@ -289,8 +289,8 @@ class Builder {
                               behind(std::move(task.after), last_compute_))};
   }
 
-  // The steps that the segments of an action, or of a pair, are cut from; nullptr: the action is
-  // one piece.
+  // Returns the steps of an action, or of a pair, before it is cut into segments; nullptr: it is
+  // not divided into steps.
   const SteppedAction* stepped(const Action& action, const Action* second, bool cut) {
     if (!ctx_.steps) return nullptr;
     const int other = second != nullptr ? ctx_.costs.cell_of(*second) : -1;
@@ -311,9 +311,9 @@ class Builder {
     return ctx_.data_parallel.segments(action.stage, action.kind, first, last);
   }
 
-  // Layers allocate their activations one after the other, and free them in the same way. In a pair
-  // both happen at once; there, and if activations are evicted during the pass, the whole amount is
-  // allocated from begin to end.
+  // Layers allocate their activations one after the other, and free them one after the other. In a
+  // pair one pass allocates while the other frees; in this case, and if activations are evicted
+  // during the pass, the whole amount is allocated at the beginning and freed at the end.
   void take_memory(const Task& whole, std::size_t i, std::size_t segments, double share,
                    Task& segment) const {
     if (!whole.paired && !offload_of(job_).any()) {
@@ -325,12 +325,12 @@ class Builder {
     if (i + 1 < segments) segment.free_bytes = 0;
   }
 
-  // An action cut into segments, with gathers before and reductions after each. `reducing`: the
-  // action whose gradients are reduced.
+  // Appends an action cut into segments, with gathers before each segment and reductions after it.
+  // `reducing`: the action whose gradients are reduced.
   void append_pieces(const Task& whole, const Segments& segments, const Action& reducing) {
     const bool early = ctx_.data_parallel.gathers_early();
     const std::vector<TaskIndex> awaited = std::exchange(later_, {});
-    double done = 0;  // share of the action
+    double done = 0;  // share of the action that has been appended
     for (std::size_t i = 0; i < segments.size(); ++i) {
       const std::string suffix = segments.size() > 1 ? fmt::format("/{}", i) : "";
       Task segment = whole;
@@ -345,8 +345,8 @@ class Builder {
       } else {
         segment.after.clear();
       }
-      // Fetches run ahead of the passes, whatever the collectives do, and bring shards before they
-      // are gathered.
+      // Fetches run ahead of the passes and do not wait for collectives. They bring shards before
+      // these are gathered.
       const HostCopies in = of_unit(segments[i].fetched, reducing.stage, reducing.unit);
       const HostCopies out = of_unit(segments[i].evicted, whole.stage, whole.microbatch);
       const TaskIndex fetched = offload_.fetch(in, segment.name, reducing.stage, reducing.unit);
@@ -386,8 +386,8 @@ class Builder {
     if (!awaited.empty()) await(awaited, whole);
   }
 
-  // Segments contain the activations of one unit of their stage, for which data parallelism was
-  // built. Copies of other units are scaled in proportion.
+  // The copies of a segment are those of one unit, for which data parallelism was built. The
+  // activations of other units are scaled in proportion.
   HostCopies of_unit(HostCopies copies, int stage, int unit) const {
     if (copies.activations <= 0) return copies;
     const double known = ctx_.data_parallel.offloaded_bytes(stage);
@@ -404,7 +404,7 @@ class Builder {
     return append_steps(task, stepped_->compute, longer_s, part, tasks_, later_);
   }
 
-  // Waits for collectives that the previous pass issued and this pass has hidden.
+  // Waits for collectives that the previous pass started and that this pass has hidden.
   void await(const std::vector<TaskIndex>& issued, const Task& action) {
     Task join = action;
     join.name += " end";
@@ -414,7 +414,7 @@ class Builder {
     last_compute_ = tasks_.append(std::move(join));
   }
 
-  // The gathers that a segment of a stage's first forward waits for.
+  // Returns the gathers that a segment of a stage's first forward waits for.
   std::vector<TaskIndex> early_gather(const Task& whole, std::size_t segment) {
     auto& gathered = gathered_[whole.stage];
     if (whole.category != Category::forward || segment >= gathered.size()) return {};
@@ -423,7 +423,7 @@ class Builder {
     return gather;
   }
 
-  // "0/3" where the stage reduces once an iteration, else with the micro-batch: "0.5/3".
+  // "0/3" (stage, segment) if the stage reduces once an iteration; else with micro-batch: "0.5/3".
   std::string pieces_where(const Action& action, std::size_t segment, std::size_t segments) const {
     std::string where = fmt::format("{}", action.stage);
     if (job_.layout.sharding >= Sharding::zero2) where += fmt::format(".{}", action.unit);
@@ -470,8 +470,8 @@ class Builder {
   void send_from(const Action& action, StreamIndex stream) {
     const int target = messages_.other_stage(action, 1);
     if (target < 0) return;
-    // The boundary tensor crosses in the direction of the pass with the size that the stage before
-    // the boundary gave it.
+    // The boundary tensor has the size that the stage before the boundary gives it, in both
+    // directions.
     Action producer = action;
     producer.stage = std::min(action.stage, target);
     const TaskIndex sent = messages_.send(action, target, ctx_.costs.unit(producer).boundary_bytes,
@@ -481,32 +481,32 @@ class Builder {
 
   const IterationContext& ctx_;
   const Job& job_;
-  const std::unique_ptr<const Job> own_;  // null: job_
+  const std::unique_ptr<const Job> own_;  // the job as the rank's nodes see it; null: job_
   const int rank_;
   RankTasks tasks_;
   StageMessages messages_;
   OffloadTasks offload_;
   SampleLoads samples_;
   std::vector<int> stages_;
-  std::vector<std::unique_ptr<Segments>> kept_pieces_;  // of pairs
+  std::vector<std::unique_ptr<Segments>> kept_pieces_;  // segments of pairs
 
   // State of the iteration that is being built.
   int round_ = 0;
-  TaskIndex optimizer_ = -1;  // of the iteration before
+  TaskIndex optimizer_ = -1;  // of the previous iteration
   TaskIndex before_last_compute_ = -1;
   TaskIndex last_compute_ = -1;
-  // the segment whose reductions and copies of gradients are still to come
+  // the segment whose reductions and copies of gradients come next
   const Segment* pending_ = nullptr;
   int pending_stage_ = -1;
   std::string pending_where_;
   // [stage][segment] The gathers that each segment of a stage's first forward waits for.
   std::vector<std::vector<std::vector<TaskIndex>>> gathered_;
-  std::vector<TaskIndex> unsharded_;       // [stage] its last gather; empty: none yet
+  std::vector<TaskIndex> unsharded_;       // [stage] its last gather; empty: no stage is gathered
   std::vector<TaskIndex> copies_;          // copies that the optimizer waits for
   TaskIndex outer_ = -1;                   // last task of options.outer
   std::vector<TaskIndex> before_compute_;  // tasks that the next compute task waits for
 
-  // [cell, kind, cell of the second action of a pair or -1, whether its segments cut it]
+  // [cell, kind, cell of a pair's second action or -1, whether segments cut it] has steps.
   std::map<std::tuple<int, ActionKind, int, bool>, SteppedAction> known_steps_;
   const SteppedAction* stepped_ = nullptr;  // the steps of the action that is being added
   std::vector<TaskIndex> later_;            // collectives that the next action awaits at its end

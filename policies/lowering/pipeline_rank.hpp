@@ -29,7 +29,7 @@ struct IterationContext {
                    const std::vector<ChunkCost>& units, const IterationPlanOptions& options,
                    const DataParallel& data_parallel, const Members& members);
 
-  // Makes tasks of the collectives in `which`; `rounds`: unit_rounds(). Keeps a reference.
+  // Makes tasks of the collectives in `which`. Keeps a reference to `rounds`: unit_rounds().
   void take_apart(const std::vector<ChunkRounds>& rounds, InnerTasks which) {
     steps.emplace(schedule, costs, rounds, which);
   }
@@ -38,25 +38,26 @@ struct IterationContext {
   const Schedule& schedule;
   const IterationPlanOptions& options;
   const ActionCosts costs;
-  std::optional<ActionSteps> steps;  // if collectives inside a replica are tasks
+  std::optional<ActionSteps> steps;  // empty: collectives inside a replica are no tasks
   const DataParallel& data_parallel;
   const std::vector<GradientPartner> partners;  // [pipeline rank]
   const std::vector<IterationMarks> marks;      // [iteration of the schedule]
-  const std::vector<double> snapshot_bytes;     // [pipeline rank], per GPU
+  const std::vector<double> snapshot_bytes;     // [pipeline rank] bytes on each GPU
   std::vector<std::vector<Transfer>> outer;     // [pipeline rank] transfers of options.outer
   std::optional<InputLoad> input;               // empty: samples are always ready
-  const Members members;                        // of every pipeline rank
+  const Members members;                        // its ranks in every pipeline rank
   std::string name;                   // ReplicaCosts::name; empty: all ranks of a pipeline rank
   std::vector<int> pools;             // [pipeline rank] pool of its nodes; empty: all are alike
   std::vector<MeetingGpus> meetings;  // distinct entries of ReplicaCosts::meets
-  // [unit] what its passes wait for: indices into PipelineRankGroups::rendezvous; empty: none.
+  // [unit] the groups with which its passes begin together, as indices into
+  // PipelineRankGroups::rendezvous; empty: none.
   std::vector<std::vector<int>> rendezvous;
-  // Every pass starts together with those of all other ranks in the gang: the first entry of
-  // PipelineRankGroups::rendezvous.
+  // Every pass starts together with those of all other ranks in the gang, which is the first entry
+  // of PipelineRankGroups::rendezvous.
   bool gang = false;
 };
 
-// `about`: how many tasks another rank has, which this one may have too.
+// `about`: number of tasks of another rank; this one may have as many.
 RankClass pipeline_rank(const IterationContext& context, int rank, PipelineRankGroups groups,
                         GroupsAlone& alone, const CollectiveCosts& costs, std::size_t about);
 

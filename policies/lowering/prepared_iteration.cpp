@@ -33,7 +33,7 @@
 namespace windtunnel {
 namespace {
 
-// The iteration repeated several times without a flush, if ranks do not wait for one another. Four
+// Repeats the iteration several times without a flush, if ranks do not wait for one another. Four
 // iterations precede steady_window().
 Schedule in_a_row(Schedule schedule) {
   const auto holding = [&](int units) {
@@ -54,8 +54,8 @@ Schedule in_a_row(Schedule schedule) {
   return schedule;
 }
 
-// Some orders of actions deadlock if ranks wait for their receivers or, between iterations, for a
-// partner's gradients.
+// Some orders of actions deadlock if ranks wait for their receivers, or between iterations for the
+// gradients of a partner.
 void check_waits(const Job& job, const PreparedIteration& prepared) {
   const Schedule& schedule = prepared.schedule;
   const bool synchronous = job.software.sends == Sends::synchronous;
@@ -75,7 +75,7 @@ void check_waits(const Job& job, const PreparedIteration& prepared) {
   }
 }
 
-// A rank that has the embedding does not hold its tied copy in the head, too.
+// A rank that has the embedding does not also hold the head's tied copy.
 void hold_tied_once(const Job& job, const Schedule& schedule, std::vector<ChunkCost>& chunks) {
   if (!embeddings_together(job, schedule)) return;
   const bool trained = part_training(job.training.get(), kEmbeddingPart, job.model.layers).weights;
@@ -84,8 +84,8 @@ void hold_tied_once(const Job& job, const Schedule& schedule, std::vector<ChunkC
           job.layout.tp;
 }
 
-// A compressor's state counts as gradients, its temporary data as buffers: for all gradients at
-// once, or for the bucket in flight and the next one.
+// A compressor's state counts as gradients, its temporary data as buffers. The buffers are for all
+// gradients at once, or for the bucket in flight and the next one.
 void add_compressor(const Job& job, const PreparedIteration& prepared,
                     std::vector<GpuMemory>& memory) {
   if (!has_recipe(job)) return;
@@ -115,7 +115,7 @@ void add_compressor(const Job& job, const PreparedIteration& prepared,
   }
 }
 
-// Adds the compressor state of outer exchanges; the weights of the last exchange are counted
+// Adds the compressor state of outer exchanges. The weights at the last exchange are counted
 // elsewhere.
 void add_outer_compressors(const Job& job, const PreparedIteration& prepared,
                            std::vector<GpuMemory>& memory) {
@@ -130,7 +130,7 @@ void add_outer_compressors(const Job& job, const PreparedIteration& prepared,
   }
 }
 
-// Returns each pipeline rank's peak bytes of activations in a tier outside the GPU.
+// Returns the peak bytes of each pipeline rank's activations in a tier outside the GPU.
 std::vector<double> offloaded_peaks(const PreparedIteration& prepared) {
   std::vector<StageCost> costs;
   for (const ChunkCost& unit : prepared.units)
@@ -148,7 +148,7 @@ double kernels_s(const std::vector<CostPart>& parts) {
   return seconds;
 }
 
-// A single rank waits for no other.
+// A single rank waits for no other, so its steps do not overlap.
 bool overlaps_next_step(const Job& job) {
   return crosses_iterations(job.communication.overlap) && job.layout.dp * job.layout.cp > 1;
 }
@@ -189,7 +189,7 @@ PreparedIteration prepare_kind(const Job& job, const ReplicaKind& kind,
                                const SharedGeometry& geometry) {
   PreparedIteration own;
   own.geometry = geometry;
-  // Memory is that of the properties that all nodes share; times are those of each pool.
+  // Memory is computed from the properties that all nodes share, times from those of each pool.
   const Job shared = job_of_kind(job, kind, -1);
   check_layout(shared.model, shared.layout, shared.batch, shared.layout.ranks(),
                shared.cluster.node.gpus);

@@ -44,8 +44,8 @@ class StepTasks {
     compute(step.compute_s + longer_s);
     std::vector<TaskIndex> before = awaited_;
     if (last_ >= 0) before.push_back(last_);
-    // Steps that overlap this one may have collectives that are awaited earlier, so this step's
-    // must not run before them on the same stream.
+    // Steps that overlap this one may have collectives that are awaited earlier. This step's
+    // collectives must not delay them, so they run on another stream.
     const Stream stream = step.beside.empty() ? Stream::awaited : Stream::later;
     const std::vector<TaskIndex> ends = issue(step.collectives, step.category, stream, before);
     const std::vector<TaskIndex> later = issue(step.later, step.category, Stream::later, before);
@@ -55,7 +55,7 @@ class StepTasks {
     awaited_.insert(awaited_.end(), ends.begin(), ends.end());
   }
 
-  // Issues collectives one after another. Returns the one that ends last, if there is any.
+  // Issues collectives one after another. Returns the last one, if there is any.
   std::vector<TaskIndex> issue(const std::vector<InnerCollective>& collectives, Category category,
                                Stream stream, std::vector<TaskIndex> ready) {
     for (const InnerCollective& collective : collectives) {
@@ -102,11 +102,11 @@ class StepTasks {
   const Task& whole_;
   const std::vector<CostPart>& compute_;
   const double compute_s_;
-  const double longer_;  // per second of a step
+  const double longer_;  // seconds that are added per second of a step
   RankTasks& tasks_;
   std::vector<TaskIndex>& later_;
   std::vector<TaskIndex> awaited_;  // collectives that the next piece awaits
-  Task piece_;                      // what all pieces have in common
+  Task piece_;                      // the common members of all pieces
   TaskIndex last_ = -1;
   int pieces_ = 0;
 };

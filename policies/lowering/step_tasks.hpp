@@ -1,5 +1,5 @@
-// Tasks of an action that is split into steps (action_steps.hpp): pieces of its compute, and the
-// collectives inside the replica between them.
+// Tasks of an action that is split into steps (action_steps.hpp): pieces of its compute, and
+// between them the collectives inside the replica.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@ namespace windtunnel {
 
 // `whole`: the action as a single task. Its cost, `compute`, is divided among the pieces in
 // proportion to their computation, and `longer_s` is spread over them. Returns the last piece,
-// which follows all blocking collectives; those that are awaited later are added to `later`.
+// which follows all blocking collectives. Collectives that are awaited later are added to `later`.
 TaskIndex append_steps(const Task& whole, const std::vector<CostPart>& compute, double longer_s,
                        std::span<const ActionStep> steps, RankTasks& tasks,
                        std::vector<TaskIndex>& later);

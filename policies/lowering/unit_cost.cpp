@@ -20,8 +20,8 @@ std::vector<bool> recomputed_stages(const Schedule& schedule) {
   return recomputed;
 }
 
-// [stage of the model] The share of its layers that is recomputed; empty: the job's recomputation
-// holds for every stage.
+// Returns for each stage of the model the share of its layers that is recomputed; empty:
+// Job::recompute holds for every stage.
 std::vector<double> recompute_shares(const Job& job, const Schedule& schedule) {
   const double first = job.schedule.recompute_share;
   if (job.recompute == Recompute::none || (first == 1 && !schedule.explicit_recompute)) return {};
@@ -38,7 +38,7 @@ std::vector<double> recompute_shares(const Job& job, const Schedule& schedule) {
   return shares;
 }
 
-// [slice] The unit that a stage runs at once.
+// Returns for each slice the unit that a stage runs at once.
 std::vector<ChunkUnit> chunk_units(const Job& job, const Schedule& schedule) {
   ChunkUnit unit;
   unit.recompute_shares = recompute_shares(job, schedule);

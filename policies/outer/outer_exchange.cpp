@@ -16,13 +16,13 @@ namespace {
 constexpr double kFp32Bytes = 4;
 constexpr ReducingGroup kPair{.ranks = 2, .nodes = 2};
 
-// Counts the blocks of layers with distinct modules.
+// Returns the number of blocks of layers with distinct modules.
 int blocks_of(const Layout& layout) {
   return layout.path_modules.empty() ? 1 : static_cast<int>(layout.path_modules.size());
 }
 
-// The block of a tensor; the embedding and a tower go with the first one, the loss head with the
-// last.
+// Returns the block of a tensor. The embedding and a tower belong to the first block, the loss head
+// to the last.
 int block_of(const Job& job, const StageTensor& tensor, int stage) {
   const int blocks = blocks_of(job.layout);
   const bool end = tensor.layer < 0 || tensor.layer >= job.model.all_layers();
@@ -42,12 +42,12 @@ ReplicaAxis sync_axis(int level) {
   return level == 0 ? ReplicaAxis::island_peers : ReplicaAxis::region_peers;
 }
 
-// The part of a fragment that one rank exchanges, of dense parameters or experts, in one block of
+// The part of a fragment that one rank exchanges: dense parameters or experts of one block of
 // layers.
 struct OuterExchange::Part {
   std::vector<TensorShape> shapes;
   double elements = 0;
-  ReplicaAxis axis = ReplicaAxis::island_peers;  // groups that exchange it
+  ReplicaAxis axis = ReplicaAxis::island_peers;  // axis of the groups that exchange this part
   int copies = 1;  // ranks of the island that divide the same parameters
   ReplicaAxis copies_axis = ReplicaAxis::dense_across;
 };
@@ -104,16 +104,16 @@ Transfer OuterExchange::collective(int pp, ReplicaAxis axis, CollectiveKind kind
   return {.axis = axis, .kind = kind, .bytes = bytes, .seconds = seconds, .algorithm = algorithm};
 }
 
-// Sends to the neighbours in a graph; each message is a send to a single partner. A ring's
-// neighbours are served one after the other; an exponential graph's are those of recursive
-// doubling; a random graph is drawn anew every time, so that all receive equally much on average.
+// Sends to the neighbours in a graph; each message goes to a single partner. In a ring neighbours
+// are served one after the other. In an exponential graph they are those of recursive doubling. A
+// random graph is drawn anew every time, so that all islands receive equally much on average.
 std::vector<Transfer> OuterExchange::gossip(const Part& part, int level, int pp,
                                             double message_bytes) const {
   const SyncLevel& of_level = job_.sync[level];
   const int islands = network_.groups(part.axis).count;
   const int peers = gossip_peers(of_level, islands);
   const int degree = graph_degree(of_level.graph, islands);
-  const double sent = message_bytes * peers / degree;  // to a neighbour, on average
+  const double sent = message_bytes * peers / degree;  // bytes to each neighbour, on average
   switch (of_level.graph) {
     case SyncGraph::ring:
       return std::vector(degree, collective(pp, part.axis, CollectiveKind::send_recv, sent));
@@ -137,13 +137,13 @@ void OuterExchange::append(const Part& part, int level, int pp, std::vector<Tran
   if (of_level.pattern == SyncPattern::leader) {
     row.push_back(collective(pp, part.axis, CollectiveKind::broadcast, part.elements * sent));
   } else {
-    // Subtracts the weights of the last exchange.
+    // Subtracts the weights at the last exchange.
     kernels({{.name = "delta", .bytes = part.elements * (2 * kFp32Bytes + sent)}});
     const bool gossips = of_level.pattern == SyncPattern::gossip;
     const Recipe recipe = recipe_of(part, level);
     for (const RecipeStep& step : recipe.steps) {
       kernels(step.kernels);
-      // Only methods that distinguish nodes have hops inside them; here all members are equal.
+      // All members are equal here, so methods that distinguish nodes have no hops inside them.
       if (gossips || step.bytes <= 0 || step.hop == ReduceHop::node) continue;
       row.push_back(collective(pp, part.axis, step.kind, step.bytes));
     }
@@ -161,7 +161,7 @@ void OuterExchange::append(const Part& part, int level, int pp, std::vector<Tran
   }
 }
 
-// The group in which the data is reduced; with gossip each pair of neighbours.
+// Returns the group in which the data is reduced; with gossip, each pair of neighbours.
 ReducingGroup OuterExchange::group_of(const Part& part, int level) const {
   if (job_.sync[level].pattern == SyncPattern::gossip) return kPair;
   const int groups = network_.groups(part.axis).count;

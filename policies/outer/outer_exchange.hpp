@@ -1,9 +1,10 @@
 // What islands of replicas exchange when a level of synchronisation is due
-// (models/plan/sync_level.hpp), by rank. Kernels compute and compress the difference of the weights
-// from those of the last exchange; it is summed with the corresponding ranks of the other islands
-// and applied by the outer optimizer. Ranks of an island with the same parameters divide them, each
-// exchanges its part, and then they gather the whole. With gossip an island sends to some others
-// only; in a model of paths each block of layers goes to the islands that train the same module.
+// (models/plan/sync_level.hpp), by rank. Kernels compute the difference of the weights from those
+// at the last exchange, and compress it. The difference is summed with the corresponding ranks of
+// the other islands, and the outer optimizer applies the sum. Ranks of an island with the same
+// parameters divide these: each exchanges its part, and then they gather the whole. With gossip an
+// island sends only to some of the others. In a model of paths each block of layers goes to the
+// islands that train the same module.
 #pragma once
 
 #include <vector>
@@ -17,23 +18,23 @@
 
 namespace windtunnel {
 
-// The axis of the groups at the level that is `level` steps above the islands.
+// Returns the axis of the groups at the level that is `level` steps above the islands.
 ReplicaAxis sync_axis(int level);
 
 class OuterExchange {
  public:
-  // Keeps references. `chunks`: whole micro-batches of the schedule's job.
+  // Keeps references. `chunks`: of whole micro-batches, for the schedule's job.
   OuterExchange(const Job& job, const Schedule& schedule, const std::vector<ChunkCost>& chunks,
                 const ReplicaNetwork& network);
 
   // Returns the transfers of one fragment of a level on a pipeline rank, in sequence.
   std::vector<Transfer> row(int level, int pp) const;
-  // Bytes that a rank sends to others for a complete exchange of all fragments, counted as in
-  // wire_bytes(); only between islands.
+  // Returns the bytes that a rank sends to other islands for a complete exchange of all fragments,
+  // counted as in wire_bytes().
   double sent_bytes(int level, int pp) const;
-  // Compressor state that a rank keeps between exchanges: errors, factors.
+  // Returns the compressor state that a rank keeps between exchanges: errors, low-rank factors.
   double state_bytes(int level, int pp) const;
-  Origin origin(int level, int pp) const;  // of the times of its collectives
+  Origin origin(int level, int pp) const;  // of the times of the level's collectives
 
  private:
   struct Part;

@@ -5,7 +5,7 @@
 namespace windtunnel {
 namespace {
 
-// Times of one rank's exchange when nothing runs beside it.
+// Returns the times of one rank's exchange when nothing runs beside it.
 SyncSeconds seconds_alone(const std::vector<Transfer>& row, Origin network) {
   SyncSeconds seconds{.origin = row.empty() ? Origin::assumed : network};
   for (const Transfer& transfer : row) {

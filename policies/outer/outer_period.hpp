@@ -1,8 +1,8 @@
 // How much longer steps take because islands of replicas exchange weights
-// (models/plan/sync_level.hpp), in closed form on an idle network: an exchange that takes T during
+// (models/plan/sync_level.hpp), in closed form on an idle network. An exchange that takes T during
 // steps of t seconds exposes max(0, T - tau t), where tau is SyncLevel::hiding_steps() (CO2: Sun et
-// al. 2024, arXiv 2401.16265, section 3.1). Exchanges of several levels that are due together
-// are waited for one after the other.
+// al. 2024, arXiv 2401.16265, section 3.1). If exchanges of several levels are due together, ranks
+// wait for one after the other.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@
 
 namespace windtunnel {
 
-// [level] The exchanges overlap steps of `step_s`. `chunks`: as for OuterExchange.
+// Returns [level]. The exchanges overlap steps of `step_s`. `chunks`: as for OuterExchange.
 std::vector<SyncSeconds> sync_seconds(const Job& job, const Schedule& schedule,
                                       const std::vector<ChunkCost>& chunks,
                                       const ReplicaNetwork& network, double step_s);

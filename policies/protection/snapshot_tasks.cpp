@@ -17,7 +17,7 @@
 namespace windtunnel {
 namespace {
 
-// Whether every stage sees the same pattern of groups, so that ranks fold.
+// Whether every stage sees the same pattern of groups, so that its ranks can be one class.
 bool is_regular(const NodeGroups& groups, int pp) {
   const int block = groups.size * groups.stride;
   if (groups.nodes % block != 0) return false;
@@ -40,7 +40,7 @@ class Snapshot {
   SnapshotEnd add(TaskIndex after) {
     const PlaceTraits& place = traits_of(tier_);
     if (!place.copied) return {};
-    // Data moves in chunks: each encoded chunk is sent while the next is encoded.
+    // Data moves in chunks: each encoded chunk is sent while the next one is encoded.
     const TaskIndex encoded_on_gpu =
         tier_.code.on_gpu && bytes_.parity > 0 ? encode_on_gpu(after) : after;
     SnapshotEnd end;
@@ -87,7 +87,7 @@ class Snapshot {
     const double crossing = bytes_.moved * state_share_on_gpu(job_);
     copy.flows =
         paced_by(job_, Resource::pcie_out, crossing / efficiency.value, rate, bytes_.moved);
-    if (crossing <= 0) {  // everything is already there
+    if (crossing <= 0) {  // everything is already in host memory
       copy.flows = {host_traffic(job_, bytes_.moved, std::numeric_limits<double>::infinity())};
     } else if (rate < link_Bps) {
       copy.flows.front().max_rate = rate;
@@ -96,7 +96,7 @@ class Snapshot {
     return tasks_.append(std::move(copy));
   }
 
-  // The node's encoding cores, shared by its GPUs.
+  // Encodes on the node's encoding cores, which its GPUs share.
   TaskIndex encode(TaskIndex after) {
     const Parameter core_Bps = core_encode_rate(tier_.code);
     const double cores = tier_.code.cpu_cores / job_.cluster.node.gpus;
@@ -108,8 +108,8 @@ class Snapshot {
     return tasks_.append(std::move(encode));
   }
 
-  // Each member sends and receives `wire` bytes. They are read from and written to the host's
-  // memory, unless the GPU sends them.
+  // Each member sends and receives `wire` bytes. The host's memory is read and written for them,
+  // unless the GPU sends them.
   TaskIndex exchange(const std::vector<TaskIndex>& after) {
     const ErasureCode& code = tier_.code;
     const double wire = snapshot_bytes(tier_, largest_, weight_share_).wire;
@@ -137,8 +137,8 @@ class Snapshot {
     return tasks_.append(std::move(exchange));
   }
 
-  // The rate at which a writing process handles this rank's part of the state; infinite without a
-  // limit.
+  // Returns the rate at which a writing process handles this rank's part of the state; infinite if
+  // there is no limit.
   double of_process(double rate_Bps) const {
     if (rate_Bps == 0) return std::numeric_limits<double>::infinity();
     return rate_Bps / writer_parts(tier_.writer, job_.layout);

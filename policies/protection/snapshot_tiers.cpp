@@ -106,7 +106,7 @@ int NodeGroups::members_of(int group) const {
 
 namespace {
 
-// Compares what each node holds, for ranks that are out of order.
+// Finds the groups by comparing what each node holds, because ranks are out of order.
 NodeGroups same_shard_by_rank(const Layout& layout, const Cluster& cluster,
                               const StridedGroups& copies) {
   const int members = layout.ranks() / layout.pp;
@@ -123,7 +123,7 @@ NodeGroups same_shard_by_rank(const Layout& layout, const Cluster& cluster,
          shards.at(std::size_t(groups.size) * groups.stride) == shards.front()) {
     ++groups.size;
   }
-  std::map<int, int> first;  // [group] node
+  std::map<int, int> first;  // [group] its first node
   for (int node = 0; node < cluster.nodes; ++node) {
     const auto [known, fresh] = first.try_emplace(groups.group_of(node), node);
     if (!fresh && shards[known->second] != shards[node]) return alone;
@@ -140,8 +140,8 @@ NodeGroups same_shard_nodes(const Layout& layout, const Cluster& cluster) {
   const int apart = std::max(copies.stride, gpus);
   const int span = copies.stride * copies.count;
   NodeGroups groups{cluster.nodes, 1, 1};
-  // A node with copies of all shards of its stage counts as one; copies that cross node boundaries
-  // are not counted.
+  // A node with copies of all shards of its stage counts as one member. Copies that cross node
+  // boundaries are not counted.
   if (apart % gpus != 0 || span % apart != 0 || (copies.stride < gpus && gpus % copies.stride != 0))
     return groups;
   groups.stride = apart / gpus;
@@ -185,7 +185,7 @@ bool survives_nodes(const TierProtection& protection, std::span<const int> lost_
   groups.reserve(lost_nodes.size());
   for (const int node : lost_nodes) groups.push_back(protection.groups.group_of(node));
   std::ranges::sort(groups);
-  // In sorted order, more than the tolerated losses in one group span at least this many entries.
+  // In sorted order more losses than tolerated in one group are equal entries this far apart.
   const std::size_t reach = protection.tolerated;
   for (std::size_t i = reach; i < groups.size(); ++i) {
     if (groups[i] == groups[i - reach]) return false;

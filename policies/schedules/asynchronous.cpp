@@ -8,9 +8,9 @@
 namespace windtunnel {
 namespace {
 
-// Enough iterations for steady_window(). The unit is the iterations whose micro-batches fill the
-// pipeline: it drains in one unit, is observed for one, and runs for two before, because a
-// bottleneck has its full effect only once the pipeline is full.
+// Returns enough iterations for steady_window(), in units of the iterations whose micro-batches
+// fill the pipeline. The pipeline drains in one unit and is observed for one. It runs for two
+// before that, because a bottleneck has its full effect only once the pipeline is full.
 int iterations_for(const ScheduleRequest& request) {
   return 4 * ((request.ranks + request.microbatches - 1) / request.microbatches);
 }
@@ -33,7 +33,7 @@ Schedule endless_1f1b(std::string_view name, const ScheduleRequest& request) {
 }  // namespace
 
 // The weights change after every micro-batch, and a micro-batch's backward uses the version of its
-// forward. Rank r holds p - r versions: the gradient of version k makes version k + p - r.
+// forward. Rank r of p holds p - r versions: the gradient of version k makes version k + p - r.
 Schedule generate_pipedream(const ScheduleRequest& request) {
   Schedule schedule = endless_1f1b("pipedream", request);
   for (int rank = 0; rank < request.ranks; ++rank) {
@@ -42,8 +42,8 @@ Schedule generate_pipedream(const ScheduleRequest& request) {
   return schedule;
 }
 
-// The weights change once per iteration. Micro-batches in flight then belong to at most two
-// iterations, if an iteration has as many micro-batches as the pipeline holds.
+// The weights change once per iteration. If an iteration has at least as many micro-batches as the
+// pipeline holds, those in flight belong to at most two iterations.
 Schedule generate_pipedream_2bw(const ScheduleRequest& request) {
   constexpr std::string_view kName = "pipedream-2bw";
   if (request.microbatches < request.ranks) {

@@ -10,17 +10,17 @@
 namespace windtunnel {
 namespace {
 
-// The order of one rank in a unit of p micro-batches, half of them in each direction. `half`: p /
-// 2. `lone`: how many passes of the direction that enters nearer to this rank run before the first
-// pass of the other direction arrives.
+// The order of one rank's passes in a unit of p micro-batches, half of them in each direction.
+// `half`: p / 2. `lone`: how many passes of the direction that enters nearer to this rank run
+// before the first pass of the other direction arrives.
 struct UnitOrder {
   int half;
   int lone;
 
   struct Pass {
-    bool nearer;  // of the direction that enters nearer to this rank
-    bool later;   // forward: of the chunk on the way back; backward: of the chunk on the way out
-    int index;    // of the micro-batch within the unit and its direction
+    bool nearer;  // belongs to the direction that enters nearer to this rank
+    bool later;   // forward: in the chunk on the way back; backward: in the chunk on the way out
+    int index;    // index of the micro-batch within the unit and its direction
   };
 
   // Forwards and backwards have the same order, because the V is symmetric.

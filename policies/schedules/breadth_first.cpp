@@ -4,8 +4,8 @@
 
 namespace windtunnel {
 
-// Each chunk is visited once forwards and once backwards, by all micro-batches in the same order;
-// so its weights are gathered twice and its gradients reduced once, while later chunks compute.
+// All micro-batches, in the same order, visit each chunk once forwards and once backwards. So the
+// chunk's weights are gathered twice and its gradients reduced once, while other chunks compute.
 Schedule generate_looped_bfs(const ScheduleRequest& request) {
   Schedule schedule = empty_schedule("looped-bfs", request);
   for (int rank = 0; rank < schedule.ranks; ++rank) {

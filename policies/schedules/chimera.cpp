@@ -11,8 +11,8 @@
 namespace windtunnel {
 
 // Each direction runs 1F1B with a free slot after every pass, which a pass of the other direction
-// fills: with an even number of ranks, one direction has the even slots of a rank and the other the
-// odd ones. A rank repeats the actions of slot t in slot t + 2p for the next unit of p
+// fills: the number of ranks is even, so one direction has the even slots of a rank and the other
+// the odd ones. A rank repeats the actions of slot t in slot t + 2p for the next unit of p
 // micro-batches, so units join without a gap if every pass takes one slot. With a group of 2 a slot
 // holds the passes of two micro-batches (the paper's forward doubling) or of two halves of one (its
 // backward halving). If a backward takes as long as two forwards, this closes the gaps between

@@ -32,7 +32,7 @@ Schedule one_forward_one_backward(std::string_view name, const ScheduleRequest& 
   return schedule;
 }
 
-// There is no simple rule for which p, m, v and group deadlock, so the order is evaluated.
+// There is no simple rule for which p, m, v and group the order deadlocks, so it is evaluated.
 void require_groups_fill(const Schedule& schedule, int group) {
   try {
     evaluate_schedule(schedule, std::vector<StageCost>(schedule.stages()), 0);
@@ -57,7 +57,7 @@ Schedule generate_gpipe(const ScheduleRequest& request) {
     auto& actions = schedule.actions[rank];
     const int microbatches = schedule.microbatches;
     for (int i = 0; i < microbatches; ++i) actions.push_back({ActionKind::forward, rank, i});
-    // The last micro-batch comes first: its activations are the ones just written.
+    // The last micro-batch goes back first, because its activations have just been written.
     for (int i = microbatches - 1; i >= 0; --i) actions.push_back({ActionKind::backward, rank, i});
   }
   return schedule;
@@ -67,8 +67,8 @@ Schedule generate_1f1b(const ScheduleRequest& request) {
   return one_forward_one_backward("1f1b", request, 1);
 }
 
-// Two warm-up forwards per later rank, instead of one, give each message time to travel while the
-// rank computes.
+// A rank runs two warm-up forwards, instead of one, for each later rank. This gives messages time
+// to travel while the rank computes.
 Schedule generate_eager_1f1b(const ScheduleRequest& request) {
   return one_forward_one_backward("eager-1f1b", request, 2);
 }
@@ -77,11 +77,11 @@ Schedule generate_2bp(const ScheduleRequest& request) {
   return with_deferred_weights(one_forward_one_backward("2bp", request, 1));
 }
 
-// Megatron-LM: micro-batches go in groups (of p, unless asked otherwise) through chunk 0, then the
-// same group through chunk 1, and so on; backwards take the same order with the chunks reversed. If
-// the group does not divide m, the last group is smaller, which lengthens the bubble and, if it is
-// too small, deadlocks. torch uses groups of m / max(1, m / p), which must be whole, so its last
-// group is never smaller; schedule.group can be set to this size.
+// Megatron-LM: a group of micro-batches (p, unless the job sets another number) goes through chunk
+// 0, then the same group through chunk 1, and so on. Backwards take the same order with the chunks
+// reversed. If the group does not divide m, the last group is smaller, which lengthens the bubble
+// and, if it is too small, deadlocks. torch uses groups of m / max(1, m / p), which must be whole,
+// so its last group is never smaller; schedule.group can be set to this size.
 Schedule generate_interleaved(const ScheduleRequest& request) {
   const int ranks = request.ranks;
   const int microbatches = request.microbatches;

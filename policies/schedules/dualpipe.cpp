@@ -18,9 +18,9 @@ struct Lane {
   int backward = 0;  // next unit to go back
 };
 
-// The eight phases of a rank. Lane 0 is the stream that enters nearer to it, lane 1 the other.
-// `depth`: ranks from lane 0's entry to the middle (in a V: to the bottom); `place`: this rank's
-// index among them; `units`: number per lane.
+// Makes the eight phases of a rank. Lane 0 is the stream that enters nearer to the rank, lane 1 the
+// other. `depth`: ranks from lane 0's entry to the middle (in a V: to the bottom); `place`: this
+// rank's index among them; `units`: number of units in each lane.
 class DualOrder {
  public:
   DualOrder(Lane lane_0, Lane lane_1, std::vector<Action>& actions)
@@ -39,8 +39,8 @@ class DualOrder {
       forward(1);
     }
     for (int i = 0; i < units - 2 * depth + place + 1; ++i) {
-      // On the middle rank the first backward needs the forward that has just run, so they cannot
-      // overlap.
+      // On the middle rank the first backward needs the forward that has just run, so these two
+      // cannot overlap.
       const bool alone = i == 0 && above == 0;
       pair(0, 1, !alone);
       pair(1, 0);
@@ -49,7 +49,7 @@ class DualOrder {
       backward(1);
       pair(1, 0);
     }
-    // The later half runs only input gradients: the weight gradients fill the drain.
+    // The later half has only input gradients; weight gradients run while the pipeline drains.
     for (int i = 0; i < 2 * (place + 1); ++i) {
       const int lane = 1 - i % 2;
       i <= place ? backward(lane) : backward_input(lane);
@@ -87,7 +87,7 @@ class DualOrder {
 
   Lane lanes_[2];
   std::vector<Action>& actions_;
-  std::deque<Action> weights_;  // deferred
+  std::deque<Action> weights_;  // deferred weight gradients
 };
 
 }  // namespace
@@ -121,7 +121,7 @@ Schedule generate_dualpipe(const ScheduleRequest& request) {
   return schedule;
 }
 
-// The second half of the ranks is folded back onto the first: lane 1 is the chunk on the way back.
+// The second half of the model goes back over the ranks. Lane 1 is the chunk on the way back.
 Schedule generate_dualpipev(const ScheduleRequest& request) {
   require_chunks("dualpipev", request, 2, 2);
   const int ranks = request.ranks;

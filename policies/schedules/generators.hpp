@@ -1,4 +1,4 @@
-// The generators listed in policies/schedules/schedules.cpp, and their common parts.
+// The generators that policies/schedules/schedules.cpp lists, and what they have in common.
 #pragma once
 
 #include <string_view>
@@ -7,14 +7,14 @@
 
 namespace windtunnel {
 
-// Placement of the stages of a direction: chunk c of rank r is
+// Where the stages of a direction are. The value says which stage chunk c of rank r is.
 enum class Placement {
   looped,  // stage c * p + r
-  vee,     // back and forth: even c as looped, odd c stage c * p + (p - 1 - r)
+  vee,     // back and forth: even c as in looped, odd c stage c * p + (p - 1 - r)
 };
 
-// A schedule without actions. `directions` > 1: every second copy of the stages has the ranks in
-// reverse order.
+// Returns a schedule without actions. `directions` > 1: every second copy of the stages has the
+// ranks in reverse order.
 Schedule empty_schedule(std::string_view name, const ScheduleRequest& request,
                         Placement placement = Placement::looped, int directions = 1);
 
@@ -24,8 +24,8 @@ void require_chunks(std::string_view name, const ScheduleRequest& request, int l
 [[noreturn]] void refuse_chunks(std::string_view name, std::string_view needed,
                                 std::string_view rest = "");
 
-// request.costs, or equal default costs if there are none. Size p * v (times slices if the request
-// has costs by slice).
+// Returns request.costs, or equal default costs if there are none. There are p * v (times slices,
+// if the request has costs by slice).
 std::vector<StageCost> costs_of(const ScheduleRequest& request);
 
 Schedule generate_gpipe(const ScheduleRequest& request);

@@ -1,5 +1,5 @@
 // Hanayo: micro-batches run back and forth over the ranks in waves (Liu et al., SC 2023, arXiv
-// 2308.15762). The paper publishes no order; the rule below is assumed.
+// 2308.15762). The paper publishes no order, so the rule below is assumed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,14 +15,14 @@
 namespace windtunnel {
 namespace {
 
-// Which of the possible forwards a free rank takes.
+// Which forward a free rank takes if several are possible.
 enum class Prefer {
-  oldest,         // of the oldest micro-batch: runs waves through, best for a single flight of p
-  earliest_stage  // keeps the first waves fed: better while micro-batches keep coming
+  oldest,         // the oldest micro-batch's: ends waves soon, best if at most p are in flight
+  earliest_stage  // feeds the first waves: better while micro-batches keep coming
 };
 
-// Lists each rank's passes as they would run if a forward took one tick and a backward two: a rank
-// that is free takes a backward before a forward, the oldest micro-batch's first, and at most p
+// Lists each rank's passes as they would run if a forward took one tick and a backward two. A free
+// rank takes a backward rather than a forward, that of the oldest micro-batch first. At most p
 // micro-batches are in flight. A micro-batch runs one pass at a time, so its index identifies the
 // pass.
 class WaveOrder {
@@ -85,10 +85,10 @@ class WaveOrder {
   Schedule& schedule_;
   const Prefer prefer_;
   const int stages_;
-  std::vector<int> passed_;  // [unit] passes done: all forwards, then all backwards
+  std::vector<int> passed_;  // [unit] passes done: first all forwards, then all backwards
   std::vector<std::priority_queue<Pass, std::vector<Pass>, std::greater<>>> ready_;  // [rank]
   std::vector<bool> free_;                                                           // [rank]
-  std::array<std::vector<int>, 3> ending_;  // [tick % 3] units whose pass ends then
+  std::array<std::vector<int>, 3> ending_;  // [tick % 3] units with a pass that ends then
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
-// 1F1B with the recomputation as an action of its own, so that it need not wait for the gradient.
+// 1F1B in which the recomputation is a separate action, so that it need not wait for the gradient.
 // Merak's code (HPDL-Group/Merak, Merak/core/pipeline/schedule.py, 216a041e) does so while the
-// pipeline fills and drains, where it shortens the critical path; here it precedes every backward,
-// which costs nothing more and also hides messages. The published code sends F(1) of the second to
-// last stage after its first recomputation, because its messages block; here they do not.
+// pipeline fills and drains, where it shortens the critical path. Here it precedes every backward,
+// which costs nothing more and also hides messages. In the published code messages block, so the
+// second to last stage sends F(1) only after its first recomputation; here messages do not block.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,8 +44,8 @@ Schedule generate_last_no_recompute_1f1b(const ScheduleRequest& request) {
   return recompute_1f1b("last-no-recompute-1f1b", request, request.ranks - 1);
 }
 
-// The second to last stage runs its third forward in the gap before its first backward. The earlier
-// stages are further ahead, so that the input of this forward is ready.
+// The second to last stage runs its third forward in the gap before its first backward. Earlier
+// stages are further ahead, so the input of this forward is there in time.
 Schedule generate_shifted_critical_path(const ScheduleRequest& request) {
   constexpr std::string_view kName = "shifted-critical-path";
   if (request.ranks < 2) {

@@ -13,12 +13,12 @@ struct Event {
   int slot;
   int rank;
   int pass;
-  int unit;  // for kWeight: index among the rank's weight gradients
+  int unit;  // kWeight: index among the rank's weight gradients
 };
 
-// Events of one slot stay in the order they have.
+// Sorts events by slot. Events of one slot keep their order.
 std::vector<Event> by_slot(const std::vector<Event>& events) {
-  std::vector<int> places;  // [slot + 1] events before it, then the next free place
+  std::vector<int> places;  // [slot + 1] number of events before the slot, then the next free place
   for (const Event& event : events) {
     if (event.slot + 2 > static_cast<int>(places.size())) places.resize(event.slot + 2, 0);
     ++places[event.slot + 1];
@@ -29,9 +29,9 @@ std::vector<Event> by_slot(const std::vector<Event>& events) {
   return sorted;
 }
 
-// Memory counts chunks of activations: a forward adds one, the weight gradient of any chunk takes
-// one away. A weight gradient is always that of the oldest pending input gradient, so it needs no
-// name.
+// Assigns slots to passes. Memory counts chunks of activations: a forward adds one, the weight
+// gradient of any chunk takes one away. A weight gradient is always that of the oldest pending
+// input gradient, so it need not name its chunk.
 class Weave {
  public:
   Weave(const std::vector<BlockSlots>& block, int period, int units)
@@ -53,7 +53,6 @@ class Weave {
     place_weights();
   }
 
-  // All passes of the rank in order.
   std::vector<Event> order(int rank) const {
     std::vector<Event> events;
     append_events(rank, events);
@@ -76,7 +75,7 @@ class Weave {
     return by_slot(events);
   }
 
-  // [slot] the rank's pass in that slot.
+  // Returns for each slot the rank's pass in it.
   std::vector<int> passes_by_slot(int rank) const {
     std::vector<int> passes;
     for (const Event& event : order(rank)) {
@@ -86,7 +85,7 @@ class Weave {
     return passes;
   }
 
-  // Puts a weight gradient into every free slot as soon as its input gradient is there.
+  // Puts a weight gradient into every free slot after its input gradient.
   void place_weights() {
     for (int rank = 0; rank < ranks_; ++rank) {
       const std::vector<int> passes = passes_by_slot(rank);
@@ -103,7 +102,7 @@ class Weave {
     }
   }
 
-  // The first slot that the other passes leave free for this one.
+  // Returns the first slot that the passes on which this one depends allow.
   int earliest(const Event& event) const {
     const int pass = event.pass;
     const int unit = event.unit;
@@ -139,14 +138,14 @@ class Weave {
     return pass == kWeight ? -1 : 0;
   }
 
-  // The first slot, from `low` on, from which memory has room for one more chunk until `slot`.
+  // Returns the first slot from `low` on with memory for one more chunk from there to `slot`.
   static int first_room(const std::vector<int>& memory, int limit, int low, int slot) {
     while (slot > low && memory[slot - 1] < limit) --slot;
     return slot;
   }
 
   void move_fill_and_drain() {
-    std::vector<std::vector<int>> memory(ranks_);  // [rank][slot] chunks held after it
+    std::vector<std::vector<int>> memory(ranks_);  // [rank][slot] chunks held after the slot
     int limit = 0;
     for (int rank = 0; rank < ranks_; ++rank) {
       int now = 0;
@@ -156,7 +155,7 @@ class Weave {
       }
     }
     std::vector<std::vector<bool>> taken(ranks_);     // [rank][slot]
-    std::vector<std::vector<int>> backwards(ranks_);  // [rank] their slots, ascending
+    std::vector<std::vector<int>> backwards(ranks_);  // [rank] slots of its backwards, ascending
     for (int rank = 0; rank < ranks_; ++rank) taken[rank].resize(memory[rank].size());
     const std::vector<Event> events = all_in_order();
     const Phases phases = this->phases(events);
@@ -193,7 +192,7 @@ class Weave {
     }
   }
 
-  // The state of a rank before a slot if weight gradients fill its free slots.
+  // What a rank holds before a slot if weight gradients fill its free slots.
   struct Filled {
     int pending = 0;
     int memory = 0;
@@ -229,7 +228,7 @@ class Weave {
     return true;
   }
 
-  // Moves passes again, because weight gradients can now make room in the drain.
+  // Moves passes once more, because weight gradients can now make room in the drain.
   void move_drain() {
     std::vector<Rank> ranks(ranks_);
     int limit = 0;

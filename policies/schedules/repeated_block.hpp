@@ -1,8 +1,8 @@
 // Repeats the passes of one micro-batch to build a pipeline, as V schedules with little memory are
 // constructed (Qi et al., "Pipeline Parallelism with Controllable Memory", arXiv 2405.15362). The
-// passes of a micro-batch on the ranks of a V occupy slots, one each for F, I and W; every `period`
-// slots the next micro-batch starts in the same way; weight gradients fill free slots. Fill and
-// drain phases, which have free slots, are then compacted without raising peak memory.
+// passes of a micro-batch on the ranks of a V occupy slots, one each for F, I and W. Every `period`
+// slots the next micro-batch starts in the same way, and weight gradients fill free slots. The fill
+// and the drain phase have free slots; they are then compacted without raising peak memory.
 #pragma once
 
 #include <array>
@@ -12,12 +12,12 @@
 
 namespace windtunnel {
 
-// Start slots on one rank: forward of its first and second chunk, input gradient of its second and
-// first chunk.
+// Start slots on one rank: forwards of its first and second chunk, then input gradients of its
+// second and first chunk.
 using BlockSlots = std::array<int, 4>;
 
-// Appends the actions of all ranks to a schedule of two chunks per rank in a V. `block`: [rank],
-// with slots that are distinct modulo `period`, each after its dependencies.
+// Appends the actions of all ranks to a schedule of two chunks per rank in a V. `block`: [rank]
+// slots that are distinct modulo `period`, each after those of the passes that it depends on.
 void append_repeated(const std::vector<BlockSlots>& block, int period, Schedule& schedule);
 
 }  // namespace windtunnel

@@ -13,7 +13,7 @@
 namespace windtunnel {
 namespace {
 
-// An analysis takes 0.9 KB per forward, 1.8 GB in all; larger numbers are taken for a mistake.
+// An analysis takes 0.9 KB per forward, so 1.8 GB at most. Larger numbers are taken for a mistake.
 constexpr double kMostForwards = 2e6;
 constexpr double kMostStages = 1e6;
 

@@ -1,6 +1,6 @@
-// Schedules of sequence slices. A slice's attention sees the slices before it, so forwards of a
-// micro-batch go through its slices upwards and backwards downwards; and under a causal mask equal
-// slices are unequal work.
+// Schedules of sequence slices. A slice's attention sees the slices before it, so forwards go
+// through the slices of a micro-batch upwards and backwards downwards. Under a causal mask slices
+// of equal length take unequal times.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,12 +18,12 @@ double work_s(const StageCost& cost) {
   return cost.forward_s + cost.recompute_s + cost.backward_s();
 }
 
-// Returns shares of the sequence whose slices have equal work. The work up to share x is taken as a
-// x + b x^2: what each token costs by itself, and with the tokens before it. The sum of the slices'
-// times does not depend on the shares, so sum t + (p - 1) max t (TeraPipe) is least where all t are
-// equal. `costs` are those of equal slices; a and b follow from their sum and from the last one's
-// excess over the first, on the slowest stage. Lengths are not rounded to tokens. Empty: equal
-// shares.
+// Returns shares of the sequence whose slices take equally long. A pass up to share x is assumed to
+// take a x + b x^2: what each token takes by itself, and with the tokens before it. The sum of the
+// slices' times does not depend on the shares, so sum t + (p - 1) max t (TeraPipe) is least if all
+// t are equal. `costs` are those of slices of equal length. On the slowest stage, a and b follow
+// from their sum and from the excess of the last one over the first. Lengths are not rounded to
+// tokens. Empty: equal shares.
 std::vector<double> balanced_shares(const std::vector<StageCost>& costs, int slices) {
   if (slices == 1 || costs.empty()) return {};
   CHECK(costs.size() % slices == 0, "{} costs of stages in {} slices", costs.size(), slices);
@@ -51,7 +51,7 @@ std::vector<double> balanced_shares(const std::vector<StageCost>& costs, int sli
   return shares;
 }
 
-// The backwards of a micro-batch's slices run in reverse order; returns the unit of the nth.
+// Returns the unit of the nth backward: those of a micro-batch's slices run in reverse order.
 int nth_backward(int n, int slices) {
   return n / slices * slices + slices - 1 - n % slices;
 }
@@ -105,8 +105,8 @@ void require_slices_fill(const Schedule& schedule, int chunks) {
 
 }  // namespace
 
-// MayDomine/Seq1F1B, megatron/core/pipeline_parallel/schedules.py and split_solver.py (slices of
-// equal FLOPs).
+// The order is that of MayDomine/Seq1F1B: megatron/core/pipeline_parallel/schedules.py and
+// split_solver.py (slices of equal FLOPs).
 Schedule generate_seq1f1b(const ScheduleRequest& request) {
   Schedule schedule = empty_schedule("seq1f1b", request);
   schedule.slice_shares = balanced_shares(request.costs, request.slices);

@@ -11,8 +11,8 @@ namespace {
 // A micro-batch takes six slots on a rank: F, I and W of two chunks.
 constexpr int kPeriod = 6;
 
-// The actions of one rank of ZB-V. The phases need at least 2p - 1 micro-batches, so the order is
-// made for that many, and micro-batches from `wanted` on are left out.
+// Makes the actions of one rank of ZB-V. Its phases need at least 2p - 1 micro-batches, so the
+// order is made for that many, and then micro-batches from `wanted` on are left out.
 class ZeroBubbleVee {
  public:
   ZeroBubbleVee(int ranks, int rank, int wanted, std::vector<Action>& actions)
@@ -62,7 +62,7 @@ class ZeroBubbleVee {
   const int rank_;
   const int wanted_;
   std::vector<Action>& actions_;
-  int next_[3][2] = {};  // [forward, input gradient, weight gradient][chunk] unit
+  int next_[3][2] = {};  // [forward, input gradient, weight gradient][chunk] next unit
 };
 
 }  // namespace
@@ -76,8 +76,8 @@ Schedule generate_zb_v(const ScheduleRequest& request) {
   return schedule;
 }
 
-// These are the paper's building blocks. For some p a gap at the turn keeps the passes of two
-// micro-batches out of the same slot.
+// Has the paper's building blocks. For some p a gap at the turn prevents that passes of two
+// micro-batches get the same slot.
 Schedule generate_v_half(const ScheduleRequest& request) {
   require_chunks("v-half", request, 2, 2);
   Schedule schedule = empty_schedule("v-half", request, Placement::vee);

@@ -1,5 +1,5 @@
 // The handcrafted orders of Zero Bubble, ZB-H1 and ZB-H2: backward passes are split, and weight
-// gradients fill the drain (Qi et al., ICLR 2024, arXiv 2401.10241).
+// gradients run while the pipeline drains (Qi et al., ICLR 2024, arXiv 2401.10241).
 #include <algorithm>
 
 #include "policies/schedules/generators.hpp"
@@ -7,8 +7,8 @@
 namespace windtunnel {
 namespace {
 
-// 1F1B with split backwards. A rank runs `depth` warm-up forwards for each later rank, and defers
-// as many weight gradients for each earlier rank, which fill the drain.
+// Makes 1F1B with split backwards. A rank runs `depth` warm-up forwards for each later rank, and
+// defers `depth` weight gradients for each earlier rank until the pipeline drains.
 Schedule handcrafted(std::string_view name, const ScheduleRequest& request, int depth) {
   require_chunks(name, request, 1, 1);
   Schedule schedule = empty_schedule(name, request);

@@ -1,7 +1,7 @@
-// The automatic schedules of Zero Bubble (arXiv 2401.10241, section 3.1): micro-batch by
-// micro-batch every rank takes a forward and an input gradient, and weight gradients go where the
-// rank would wait or runs out of memory. Three choices that no rule settles are tried both ways;
-// the order with the shortest longest stage wins, as in the authors' code
+// The automatic schedules of Zero Bubble (arXiv 2401.10241, section 3.1). Micro-batch by
+// micro-batch every rank takes a forward and an input gradient; weight gradients go where the rank
+// would wait or runs out of memory. Three choices that no rule settles are tried both ways. The
+// order with the shortest longest stage wins, as in the authors' code
 // (github.com/sail-sg/zero-bubble-pipeline-parallelism, scheduler/zb.py, 064369d6).
 #include <fmt/format.h>
 
@@ -18,12 +18,12 @@
 namespace windtunnel {
 namespace {
 
-// Times are planned in whole ticks: what is equal on paper is equal here, so the order does not
-// hang on the rounding of sums.
+// Times are planned in whole ticks. Times that are equal on paper are then equal here, so the order
+// does not depend on the rounding of sums.
 using Ticks = std::int64_t;
 constexpr double kTicksOfLongest = 1e9;
 
-// Rounding errors of sums of activations must not count as excess.
+// Rounding errors in sums of activations must not count as exceeding the limit.
 constexpr double kMemorySlack = 1e-9;
 
 struct RankCost {
@@ -42,12 +42,12 @@ struct PlanInputs {
 };
 
 struct Choices {
-  bool wait_for_first_backward = false;  // no warm-up forward that would delay it
+  bool wait_for_first_backward = false;  // no warm-up forward that would delay the first backward
   bool backward_first = false;           // skip a forward that would delay the next rank's backward
-  bool fill_small_gaps = false;          // also gaps that do not lengthen the worst bubble
+  bool fill_small_gaps = false;          // also fill gaps that do not lengthen the worst bubble
 };
 
-// The actions that one rank has run so far.
+// What one rank has run so far.
 struct RankPlan {
   int forwards = 0;
   int inputs = 0;
@@ -57,7 +57,7 @@ struct RankPlan {
   Ticks waited = 0;
   double memory = 0;
   std::vector<ActionKind> kinds;
-  // [micro-batch]
+  // [micro-batch] ends of its passes
   std::vector<Ticks> forward_end;
   std::vector<Ticks> input_end;
 };
@@ -90,7 +90,7 @@ class Planner {
       }
       for (int r = last_; r >= 0; --r) {
         if (r < last_) fill_gap(r, input_ready(r));
-        // No rank waits for rank 0, so its weight gradients run as early as possible.
+        // No rank waits for rank 0, so the weight gradients of rank 0 run as early as possible.
         if (r == 0 && ranks_[r].forwards == inputs_.microbatches) finish_weights(r);
         put_input(r);
       }
@@ -109,8 +109,8 @@ class Planner {
   std::vector<ActionKind> take_kinds(int rank) { return std::move(ranks_[rank].kinds); }
 
  private:
-  // When the inputs of the rank's next micro-batch are ready, for ranks between the first and the
-  // last.
+  // These return when the inputs of the rank's next micro-batch are ready. The first rank has no
+  // forward input, the last no backward input.
   Ticks forward_ready(int r) const {
     return ranks_[r - 1].forward_end[ranks_[r].forwards] + inputs_.message;
   }
@@ -162,8 +162,8 @@ class Planner {
     return memory <= inputs_.ranks[r].memory_limit * (1 + kMemorySlack);
   }
 
-  // Memory that an input gradient recomputes and leaves for the weight gradient, in addition to
-  // what the forward kept.
+  // Returns the memory that an input gradient recomputes and leaves for the weight gradient, in
+  // addition to what the forward kept.
   double left_by_input(int r) const {
     return std::max(0.0, inputs_.ranks[r].weight_activation - inputs_.ranks[r].activation);
   }
@@ -183,8 +183,8 @@ class Planner {
     }
   }
 
-  // Runs weight gradients while the rank would wait, and one more, which delays it, if the gap
-  // would make its bubble the largest.
+  // Runs weight gradients while the rank would wait. Runs one more, which delays the rank, if the
+  // gap would otherwise make the rank's bubble the largest.
   void fill_gap(int r, Ticks until) {
     RankPlan& rank = ranks_[r];
     while (has_weight(r) && rank.now + inputs_.ranks[r].weight <= until) put_weight(r);
@@ -193,8 +193,8 @@ class Planner {
     if (!small || choices_.fill_small_gaps) put_weight(r);
   }
 
-  // Runs as many forwards as memory allows until the first input gradient arrives; each rank runs
-  // at least one more than the next.
+  // Runs as many forwards as memory allows until the first input gradient arrives. Each rank runs
+  // at least one more than the next rank.
   void warm_up() {
     for (int r = 0; r <= last_; ++r) put_forward(r);
     wanted_[last_] = 0;
@@ -257,7 +257,7 @@ class Planner {
   const int last_;
   Ticks worst_wait_ = 0;
   std::vector<RankPlan> ranks_;
-  std::vector<int> wanted_;  // [rank] forwards to put next
+  std::vector<int> wanted_;  // [rank] number of forwards to put next
 };
 
 PlanInputs plan_inputs(const ScheduleRequest& request, const std::vector<StageCost>& costs,
@@ -311,8 +311,8 @@ Schedule best_planned(std::string_view name, const ScheduleRequest& request,
   return schedule;
 }
 
-// `limits`: [rank] most activations. Returns the planned order, or a handcrafted one that is better
-// for these times and fits.
+// Returns the planned order, or a handcrafted one if this is better for these times and fits.
+// `limits`: [rank] most activations.
 Schedule generate_within(std::string_view name, const ScheduleRequest& request,
                          const std::vector<StageCost>& costs, const std::vector<double>& limits) {
   for (int r = 0; r < request.ranks; ++r) {
@@ -337,7 +337,7 @@ Schedule generate_within(std::string_view name, const ScheduleRequest& request,
   return best;
 }
 
-// Has room for `depth` times the activations that 1F1B keeps on its first rank.
+// Generates with room for `depth` times the activations that 1F1B keeps on its first rank.
 Schedule generate_of_depth(std::string_view name, const ScheduleRequest& request, int depth) {
   require_chunks(name, request, 1, 1);
   const std::vector<StageCost> costs = costs_of(request);

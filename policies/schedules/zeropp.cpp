@@ -1,13 +1,12 @@
 // ZeroPP (arXiv 2402.03791). Its abstract says: scheduling units trade bubbles for memory and
-// communication; within one, forwards, input gradients and weight gradients are staggered; a
-// blockwise order goes well with fully sharded data parallelism. So micro-batches run here in units
-// (ScheduleRequest::group), each breadth first through the chunks and back, so that a chunk is
+// communication; within a unit, forwards, input gradients and weight gradients are staggered; a
+// blockwise order goes well with fully sharded data parallelism. Here micro-batches run in units
+// (ScheduleRequest::group). Each unit goes breadth first through the chunks and back, so a chunk is
 // gathered twice per unit.
-//
 // The place of the weight gradients is assumed. Each rank runs them, oldest first, where it would
-// otherwise wait for another rank at least as long as one takes. If some are left when the next
-// unit's input gradients begin, they run before these, so that no more than one unit's are ever
-// outstanding. They need no weights, only what is kept for them.
+// otherwise wait for another rank at least as long as a weight gradient takes. If some are left
+// when the next unit's input gradients begin, they run first, so that only those of one unit are
+// ever outstanding. They need no weights, only the activations kept for them.
 #include <algorithm>
 #include <deque>
 
@@ -53,7 +52,7 @@ class Staggering {
   struct Rank {
     std::vector<Action> order;  // forwards and input gradients
     std::size_t next = 0;
-    std::deque<Action> outstanding;  // weight gradients
+    std::deque<Action> outstanding;  // weight gradients that are still to run
     double now_s = 0;
   };
 
@@ -77,7 +76,7 @@ class Staggering {
     return schedule_.rank_of_stage[from] == schedule_.rank_of_stage[to] ? 0 : message_s_;
   }
 
-  // When the action's input is ready; kPending until some rank has made it.
+  // Returns when the action's input is ready; kPending until some rank has made it.
   double ready_s(const Action& action) const {
     const bool forward = action.kind == ActionKind::forward;
     const int before = forward ? action.stage - 1 : action.stage + 1;
@@ -98,7 +97,7 @@ class Staggering {
     while (!ranks_[rank].outstanding.empty()) run_weight(rank);
   }
 
-  // Runs until the list ends or the input of the next action is not made yet.
+  // Runs the rank until its list ends or the input of its next action has not been made.
   bool run_rank(int rank) {
     Rank& state = ranks_[rank];
     const std::size_t first = state.next;

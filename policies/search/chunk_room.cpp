@@ -12,7 +12,7 @@
 namespace windtunnel {
 namespace {
 
-// Two neighbouring pieces are on the GPU at once: one is computed while the next is fetched.
+// Returns the most chunks on the GPU at once: of a piece that is computed, and the next one.
 int most_at_once(const std::vector<StagePiece>& pieces) {
   int most = 0;
   for (std::size_t i = 0; i < pieces.size(); ++i) {

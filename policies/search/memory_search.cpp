@@ -22,7 +22,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr int kSteps = 16;  // of a share that is searched
+constexpr int kSteps = 16;  // a share is searched in this many steps
 constexpr int kHiddenSteps = 64;
 constexpr double kFreeOfCharge = 0.01;  // assumed: a step longer by this share is still as fast
 
@@ -35,7 +35,7 @@ Job with_offload(const Job& job, const Offload& offload) {
 // A choice, the memory that it needs and the time that it takes.
 struct Judged {
   Job job;
-  double lacking_bytes = 0;  // on GPU, host or drives, whichever lacks most; at most 0: it fits
+  double lacking_bytes = 0;  // on GPU, host or drives, whichever lacks most; at most 0 if it fits
   double step_s = std::numeric_limits<double>::infinity();
 };
 
@@ -44,7 +44,7 @@ double lacking_on_gpu(const Job& job, const PreparedIteration& prepared) {
   return worst == nullptr ? 0 : -room_bytes(job, *worst);
 }
 
-// Bytes that a node lacks for what is offloaded and for snapshots.
+// Returns the bytes that a node lacks for what is offloaded and for snapshots.
 double lacking_in_tier(const Job& job, const PreparedIteration& prepared, MemoryTier tier) {
   const auto& snapshot_bytes = tier == MemoryTier::disk ? snapshot_disk_bytes : snapshot_host_bytes;
   double snapshots = 0;
@@ -68,8 +68,8 @@ double lacking_bytes(const Job& job, const PreparedIteration& prepared) {
   return most;
 }
 
-// The smallest number from 0 to `most` that works, or none; larger numbers must work at least as
-// well.
+// Returns the smallest number from 0 to `most` that works, or none. Larger numbers must work at
+// least as well.
 template <class Does>
 std::optional<int> fewest(int most, const Does& does) {
   if (does(0)) return 0;
@@ -83,8 +83,8 @@ std::optional<int> fewest(int most, const Does& does) {
   return high;
 }
 
-// The first number from 0 to `most` that works, in at most kScanned steps; larger numbers may work
-// less well.
+// Returns the first number from 0 to `most` that works, in at most kScanned steps. Larger numbers
+// may work less well.
 template <class Does>
 std::optional<int> first_of(int most, const Does& does) {
   constexpr int kScanned = 64;
@@ -128,7 +128,7 @@ class MemorySearch {
 
   std::vector<Recompute> recomputes() const {
     if (!searched_.recompute) return {open_.recompute};
-    // In a table of layers, the layers to recompute are chosen one by one.
+    // In a table of layers try_tables() chooses the layers to recompute.
     if (open_.network) return {Recompute::none};
     return {Recompute::none, Recompute::selective, Recompute::full};
   }
@@ -149,8 +149,8 @@ class MemorySearch {
     return all;
   }
 
-  // Tries shares with the given offload of state: the fewest layers whose activations are
-  // offloaded; if none needs to be, the smallest share of the optimizer.
+  // Tries shares with the given offload of state. Offloads the activations of as few layers as
+  // possible; if none must be offloaded, the smallest possible share of the optimizer.
   void try_shares(const Job& job, const Offload& state) {
     if (searched_.hidden) return try_hidden(job, state);
     const std::vector<int> of_stages = layers_per_stage(job.model, job.layout);
@@ -179,8 +179,8 @@ class MemorySearch {
     consider(with_share(share.value_or(kSteps)));
   }
 
-  // The largest share of each layer's activations that lengthens the step by at most the copies of
-  // the first and last layer.
+  // Finds the largest share of each layer's activations that lengthens the step by no more than the
+  // copies of the first and last layer.
   void try_hidden(const Job& job, const Offload& state) {
     const auto with_share = [&](int steps) {
       Offload next = state;
@@ -231,7 +231,7 @@ class MemorySearch {
     }
   }
 
-  // The layers that keep activations, by falling recomputation time per byte.
+  // Returns the layers that keep activations, by falling recomputation time per byte.
   static std::vector<std::size_t> dearest_first(const Job& job) {
     const std::vector<NetworkLayer>& layers = job.network->layers;
     const std::vector<LayerCost> costs = network_layer_costs(job);
@@ -251,8 +251,8 @@ class MemorySearch {
     return iteration;
   }
 
-  // The more is offloaded, the less is on the GPU; host memory is checked when a choice is
-  // considered.
+  // Looks at the GPU only, where every offload takes memory away. The host's memory is checked when
+  // a choice is considered.
   bool fits_gpu(const Job& job) {
     try {
       return lacking_on_gpu(job, prepared(job)) <= 0;
@@ -285,9 +285,9 @@ class MemorySearch {
   const Offload::Parts searched_;
   const Offload stated_;
   const Job& open_;
-  SharedGeometry geometry_;  // equal for all candidates
+  SharedGeometry geometry_;  // all candidates have the same
   std::optional<Judged> best_;
-  std::exception_ptr fault_;  // the first
+  std::exception_ptr fault_;  // first error of a candidate
 };
 
 }  // namespace

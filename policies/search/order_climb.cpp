@@ -11,14 +11,14 @@ namespace windtunnel {
 namespace {
 
 // The mean over ranks is added to the objective with this small weight, because most changes do not
-// affect the objective itself.
+// affect the objective by itself.
 constexpr double kMeanShare = 0.02;
-// share of the objective that is accepted as a loss at the start; falls to 0
+// a loss of this share of the objective is accepted at the start; the share falls to 0
 constexpr double kTemperature = 2e-4;
 constexpr double kChainPatiences[] = {0, 0.25, 0.5, 0.75, 1};
 constexpr int kStepsBetweenStops = 64;
 
-// Changes ranks of an order and can take the last change back.
+// Changes ranks of an order, and can undo the last change.
 class Mutation {
  public:
   Mutation(SplitOrder& order, RandomStream& random) : order_(order), random_(random) {}
@@ -60,7 +60,7 @@ class Mutation {
     return any;
   }
 
-  // Swaps two neighbours of different stages; passes of one stage stay in the order of their units.
+  // Swaps two neighbours of different stages. Passes of one stage stay in the order of their units.
   bool swap_items(int rank, bool forwards) {
     const SplitRank& old = order_.ranks[rank];
     const auto& items = forwards ? old.forwards : old.backwards;
@@ -73,8 +73,8 @@ class Mutation {
     return true;
   }
 
-  // Moves all passes of one stage one place forward in its list, from a place on, for a while or to
-  // the end.
+  // Moves all passes of one stage one place forward in their list, from some place on, as far as
+  // another place or the end.
   bool advance_stage(int rank, bool forwards) {
     const SplitRank& old = order_.ranks[rank];
     const auto all = static_cast<int>(old.forwards.size());
@@ -93,8 +93,8 @@ class Mutation {
     return any;
   }
 
-  // Moves forwards one place earlier (+1) or later (-1), from a backward on, for a while or to the
-  // end.
+  // Moves forwards one place earlier (+1) or later (-1), from some backward on, as far as another
+  // backward or the end.
   bool shift(int first, int last, int by) {
     const auto all = static_cast<int>(order_.ranks[first].ahead.size());
     const int from = random_.uniform() < 0.5 ? 0 : below(all);

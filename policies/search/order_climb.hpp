@@ -1,5 +1,5 @@
-// Local search on orders: one chain of small changes. Improvements are kept, and slightly worse
-// orders are kept less and less often (simulated annealing, Kirkpatrick et al. 1983).
+// Local search on orders: one chain of small changes. An improvement is kept. A slightly worse
+// order is kept less and less often (simulated annealing, Kirkpatrick et al. 1983).
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 namespace windtunnel {
 
 struct ClimbOptions {
-  bool makespan = false;  // objective; false: the longest stage
+  bool makespan = false;  // minimises the makespan; false: the longest stage
   int steps = 0;
-  double good_enough_s = 0;  // the search ends at this value
+  double good_enough_s = 0;  // the search ends when the objective reaches this
   std::uint64_t seed = 1;
   std::uint64_t chain = 0;          // chains of one seed are independent
-  std::function<bool()> stop = {};  // polled now and then
+  std::function<bool()> stop = {};  // asked now and then
 };
 
 struct ClimbResult {

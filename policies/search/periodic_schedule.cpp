@@ -13,22 +13,22 @@
 namespace windtunnel {
 namespace {
 
-// The delay of the last rank's first backward determines how much is in flight: this many periods
-// of delay are searched separately.
+// How many micro-batches are in flight depends on the delay of the last rank's first backward.
+// Delays of up to this many periods are searched separately.
 constexpr int kLanes = 6;
-// Partial patterns that the dynamic program keeps per rank and lane.
+// Number of partial patterns that the dynamic program keeps for each rank and lane.
 constexpr size_t kMostStates = 16;
-// Weight of a stage's activations against a period of room. Smaller and larger weights lose
-// patterns (p up to 16).
+// Weight of a stage's activations relative to a period of room. Smaller and larger weights lose
+// patterns (tested up to p = 16).
 constexpr double kMemoryWeight = 0.1;
-// Periods relative to the busiest rank's work, tried in turn until the memory limit is met.
+// Periods relative to the busiest rank's time, tried in turn until the memory limit is met.
 constexpr double kPeriods[] = {1, 1.01, 1.03, 1.06, 1.1, 1.15, 1.2, 1.3, 1.4, 1.5, 1.75, 2};
 
-// Chunk a is the rank's stage on the way down, b the one on the way back; with one chunk per rank
-// there is no b.
+// Chunk A is the rank's stage on the way down, chunk B the one on the way back. With one chunk per
+// rank there is no B.
 enum Op { kForwardA, kForwardB, kInputB, kInputA, kWeightB, kWeightA, kOps };
 
-// When a rank starts each op of one unit, from the start of its forward of a.
+// When a rank starts each op of one unit, from the start of the unit's forward of A.
 using Starts = std::array<double, kOps>;
 
 struct RankTimes {
@@ -44,8 +44,8 @@ struct RankTimes {
 };
 
 // Places ops in a given order within the period. Each starts at its offset from the start of the
-// forward of a, plus a delay that never decreases from op to op and is at most the rank's spare
-// time, plus whole periods.
+// forward of A, plus a delay, plus whole periods. The delay never decreases from op to op and is at
+// most the rank's spare time.
 class OpPlacer {
  public:
   OpPlacer(const Starts& offsets, double spare_s, double period_s)
@@ -53,7 +53,7 @@ class OpPlacer {
     delays_s_.fill(-1);
   }
 
-  // The first start from `least_s` on that fits between the ops placed before.
+  // Returns the first start from `least_s` on that fits between the ops placed earlier.
   double place(Op op, double least_s) {
     double low_s = 0;
     double high_s = spare_s_;
@@ -83,7 +83,7 @@ class OpPlacer {
   std::array<double, kOps> delays_s_{};  // -1: not placed yet
 };
 
-// How many of these intervals [start, end), repeated with the period, contain the time t.
+// Returns how many of the intervals [start, end), repeated with the period, contain the time t.
 double alive(double start_s, double end_s, double t, double period_s) {
   return std::floor((t - start_s) / period_s + kSlack) -
          std::floor((t - end_s) / period_s + kSlack);
@@ -103,8 +103,8 @@ double peak_of(const RankTimes& rank, const Starts& starts, double period_s) {
   return std::max(at(starts[kForwardA]), at(starts[kForwardB]));
 }
 
-// A pattern of this rank and all later ones. Smaller is better in every member except
-// starts[kInputB].
+// A pattern of this rank and all later ones. In every member except starts[kInputB] smaller is
+// better.
 struct State {
   Starts starts{};
   double peak = 0;
@@ -143,7 +143,7 @@ class Pattern {
     }
   }
 
-  // The best pattern of each lane that has any.
+  // Returns the best pattern of each lane that has any.
   std::vector<PeriodicOrder> solve() {
     std::vector<std::vector<Starts>> offsets;
     for (const RankTimes& rank : ranks_) offsets.push_back(cyclic_orders(rank));
@@ -165,7 +165,7 @@ class Pattern {
   double period_s() const { return period_s_; }
 
  private:
-  // Every order of the ops after the forward of a, packed from its start on.
+  // Returns every order of the ops after the forward of A; each starts when the one before ends.
   static std::vector<Starts> cyclic_orders(const RankTimes& rank) {
     std::vector<Starts> orders;
     std::vector<int> ops = rank.ops;
@@ -182,7 +182,7 @@ class Pattern {
     return orders;
   }
 
-  // Adds states of `rank` with these offsets to every state of the rank behind it.
+  // Extends every state of the next rank by `rank` with these offsets.
   void extend(int rank, const Starts& offsets) {
     if (rank + 1 == request_.ranks) {
       extend_from(rank, offsets, nullptr, -1);
@@ -237,8 +237,8 @@ class Pattern {
     }
   }
 
-  // The shortest time that passes from the forward of b on this rank to its input gradient, through
-  // all earlier ranks and back.
+  // Returns the shortest time from the start of the forward of B on this rank to that of its input
+  // gradient there, through all earlier ranks and back.
   double turn_above_s(int rank) const {
     double turn_s = ranks_[0].duration_s[kForwardB];
     for (int r = 0; r < rank; ++r) {
@@ -259,7 +259,7 @@ class Pattern {
   }
 
   // Keeps the states that no other state beats in every member. If there are too many, keeps those
-  // that leave the next ranks most room, weighed against memory.
+  // that leave most room to the ranks that come next, weighed against memory.
   void prune(int rank) {
     const RankTimes& at = ranks_[rank];
     const double activation = std::max(at.activation_a + at.activation_b, 1e-300);
@@ -280,7 +280,7 @@ class Pattern {
     if (rank == 0) std::ranges::stable_sort(states, {}, &State::peak);
   }
 
-  // Activations that one micro-batch keeps on a rank, on average over ranks.
+  // Returns the activations that one micro-batch keeps on a rank, averaged over ranks.
   double activation_of_one() const {
     double sum = 0;
     for (const StageCost& cost : costs_of(request_)) sum += cost.activation;
@@ -323,7 +323,7 @@ class Pattern {
   const bool vee_;
   std::vector<RankTimes> ranks_;
   double period_s_ = 0;
-  // the lane's least delay of the last rank's first backward
+  // the least delay of the last rank's first backward in this lane
   double least_turn_s_ = 0;
   std::vector<std::vector<State>> levels_;  // [rank]
 };

@@ -14,8 +14,7 @@ namespace windtunnel {
 namespace {
 
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
-// Memory limits are multiples of activations, and sums of activations equal them except for
-// rounding.
+// Memory limits are multiples of activations. Sums of activations equal them except for rounding.
 
 double whole_part(double value) {
   return std::floor(value * (1 + kSlack) + kSlack);
@@ -44,16 +43,16 @@ Ways ways_of(const std::vector<StageCost>& costs, const std::vector<int>& rank_o
   return ways;
 }
 
-// Time from the start of a unit's forward in `from` to the start of its input gradient in `to`.
+// Returns the time from the start of a unit's forward in `from` to that of its I in `to`.
 double way_through_s(const Ways& ways, const std::vector<StageCost>& costs, int from, int to) {
   const int last = static_cast<int>(costs.size()) - 1;
   const double down_s = ways.turn_s - ways.forward_s[from];
   if (to == last) return down_s;
-  // The way back: from the end of the last stage's input gradient to the start of that of `to`.
+  // The way back leads from the end of the last stage's input gradient to the start of `to`'s.
   return down_s + input_s(costs[last]) + ways.back_s[last] - ways.back_s[to] - input_s(costs[to]);
 }
 
-// What a rank does for one unit in all its chunks, and the best use of memory among them.
+// What a rank computes for a unit in all its chunks.
 struct RankLoad {
   int first_stage = 0;
   int last_stage = 0;
@@ -64,7 +63,7 @@ struct RankLoad {
   double weight_s = 0;
   double activation = 0;
   StageCost any;  // any chunk; if uniform, each of them
-  // Rates are per unit of memory.
+  // The longest seconds per unit of memory, over the chunks.
   double forwards_rate = 0;
   double backwards_rate = 0;
   double weights_rate = 0;
@@ -105,7 +104,7 @@ RankLoad load_of(const std::vector<StageCost>& costs, const std::vector<int>& ra
   return load;
 }
 
-// The longest total time of forwards whose activations fit in memory at once.
+// Returns the longest total time of forwards whose activations fit in memory at once.
 double most_forwards_s(const RankLoad& load, int units, double limit) {
   const double all_s = units * load.forward_s;
   if (limit == kNoLimit || load.forwards_rate == kNoLimit) return all_s;
@@ -113,8 +112,8 @@ double most_forwards_s(const RankLoad& load, int units, double limit) {
   return std::min(all_s, whole_part(limit / load.any.activation) * load.any.forward_s);
 }
 
-// The longest total time of backwards and weight gradients that can be deferred at once within
-// `memory`; at most `most` stages' backwards are among them.
+// Returns the longest total time of backwards and weight gradients that can be deferred at once
+// within `memory`. They include at most `most` backwards, each of one stage.
 double most_waiting_s(const RankLoad& load, double most, double memory) {
   const double all_s = most / load.chunks * (load.input_s + load.weight_s);
   if (memory == kNoLimit || load.backwards_rate == kNoLimit) return all_s;
@@ -134,14 +133,14 @@ double most_waiting_s(const RankLoad& load, double most, double memory) {
   return std::min(all_s, best_s);
 }
 
-// The least idle time that the two waits cause on a rank.
+// Returns the least idle time that the two waits cause on a rank.
 double idle_s(const RankLoad& load, const Ways& ways, const std::vector<StageCost>& costs,
               int units, double limit) {
   const double first_wait_s = way_through_s(ways, costs, load.first_stage, load.last_stage);
   const double last_wait_s = way_through_s(ways, costs, load.last_stage, load.last_stage);
   const double first_s = std::max(0.0, first_wait_s - most_forwards_s(load, units, limit));
-  // The unit of the last forward has all its activations, and none of its backwards runs during the
-  // wait.
+  // The unit of the last forward still has all its activations, because none of its backwards runs
+  // during the wait.
   const double waiting_s =
       most_waiting_s(load, double(units - 1) * load.chunks, limit - load.activation);
   const double second_s = std::max(0.0, last_wait_s - costs[load.last_stage].forward_s - waiting_s);
@@ -151,8 +150,8 @@ double idle_s(const RankLoad& load, const Ways& ways, const std::vector<StageCos
   return std::min(both_s, std::max(0.0, first_wait_s - units * load.forward_s));
 }
 
-// Weight gradients that must precede the rank's last input gradient because memory cannot hold
-// their data.
+// Returns the time of the weight gradients that must precede the rank's last input gradient,
+// because memory cannot hold their data.
 double undeferred_s(const RankLoad& load, const std::vector<StageCost>& costs, int units,
                     double limit) {
   const double all_s = units * load.weight_s;
@@ -171,7 +170,7 @@ double undeferred_s(const RankLoad& load, const std::vector<StageCost>& costs, i
   return std::max(0.0, all_s - deferred_s);
 }
 
-// Counts the messages that a rank sends per micro-batch.
+// Returns the number of messages that a rank sends per micro-batch.
 double messages_of(const std::vector<int>& rank_of_stage, int rank) {
   int messages = 0;
   for (std::size_t stage = 1; stage < rank_of_stage.size(); ++stage) {
@@ -194,7 +193,7 @@ ScheduleBound schedule_bound(const ScheduleRequest& request,
   const Ways ways = ways_of(costs, rank_of_stage, request.message_s);
   struct Rank {
     RankLoad load;
-    double own_s = 0;     // work and waits
+    double own_s = 0;     // passes and waits
     double inputs_s = 0;  // from the first forward to the end of the last input gradient
   };
   std::vector<Rank> ranks;
@@ -241,7 +240,7 @@ ScheduleBound schedule_bound(const ScheduleRequest& request,
   for (int q = 0; q < request.ranks; ++q) {
     raise(bound.makespan_s, bound.makespan_because, chain_s(0, ranks[q]),
           fmt::format("path through rank {} and back", q));
-    // A rank computes a forward pass before its first message, and another rank works after its
+    // A rank computes a forward pass before its first message, and another rank computes after its
     // last one.
     const int first = ranks[q].load.first_stage;
     raise(bound.makespan_s, bound.makespan_because,

@@ -10,8 +10,8 @@
 namespace windtunnel {
 namespace {
 
-// Slopes and patiences of the families. Slope 1 is 1F1B; with slope 2 no rank waits for the first
-// input gradient if T_F = T_I; larger slopes are for messages and T_I > T_F.
+// Slopes and patiences that warm_up_orders() combines. Slope 1 is 1F1B. With slope 2 no rank waits
+// for the first input gradient if T_F = T_I. Larger slopes are for messages and for T_I > T_F.
 constexpr double kSlopes[] = {1, 1.25, 1.5, 1.75, 2, 2.25, 2.5};
 constexpr double kPatiences[] = {1, 0.5, 0};
 

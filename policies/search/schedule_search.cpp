@@ -19,7 +19,7 @@
 namespace windtunnel {
 namespace {
 
-// Chains of the local search, independent of the number of threads; each starts from another order.
+// Chains of the local search, whatever the number of threads. Each starts from another order.
 constexpr int kChains = 4;
 
 // An order that a chain may start from.
@@ -80,7 +80,7 @@ class Search {
                                                            : filled.longest_stage_s;
   }
 
-  // Whether the best order found cannot be improved.
+  // Whether no order can be better than the best one found.
   bool done() const {
     return result_.value_s > 0 && result_.value_s <= result_.bound_s * (1 + kSlack);
   }
@@ -100,7 +100,7 @@ class Search {
     return candidate;
   }
 
-  // Notes a schedule, and keeps it if it is the best.
+  // Records a schedule as a candidate, and keeps it if it is the best so far.
   void add(const std::string& name, Schedule schedule) {
     SearchCandidate candidate = candidate_of(name, schedule);
     const double value_s = objective_s(candidate.evaluation, options_.objective);
@@ -124,7 +124,7 @@ class Search {
       if ((kind.knobs & kMemoryLimit) == 0) request.memory_limit = 0;
       schedule = generate_schedule(kind.name, request);
     } catch (const Error&) {
-      return;  // it does not exist for this p, m, v or limit
+      return;  // there is none for this p, m, v or limit
     }
     if (const char* why = left_out_because(schedule)) {
       SearchCandidate order = candidate_of(std::string(kind.name), schedule);
@@ -137,7 +137,7 @@ class Search {
     try_fillings(name, std::move(order));
   }
 
-  // Why the search and its bound leave this kind of schedule out; null: they include it.
+  // Returns why the search and its bound leave such a schedule out; null: they cover it.
   static const char* left_out_because(const Schedule& schedule) {
     if (schedule.iterations > 1) return "no flush between iterations";
     if (schedule.directions > 1) return "two directions, with the weights held twice";
@@ -156,7 +156,7 @@ class Search {
     return true;
   }
 
-  // Tries the same forwards and input gradients with weight gradients inserted anew.
+  // Tries the order's forwards and input gradients with weight gradients inserted anew.
   void try_fillings(const std::string& name, SplitOrder order) {
     for (const double patience : {1.0, 0.5, 0.0}) {
       for (SplitRank& rank : order.ranks) rank.patience = patience;
@@ -174,7 +174,7 @@ class Search {
     if (filled.possible) starts_.push_back({std::move(name), std::move(order), filled});
   }
 
-  // Keeps the best start of each name, and only one of equal value, for one chain each.
+  // Keeps the best start of each name, and only one of equal value, so that all chains differ.
   void keep_best_starts() {
     std::ranges::stable_sort(starts_, {}, [&](const Start& at) {
       return std::pair(value_of(at.filled), at.filled.mean_span_s);
@@ -210,7 +210,7 @@ class Search {
     if (steps < 1) return;
     std::vector<ClimbResult> climbed(kChains);
     std::atomic<bool> stopped{false};
-    const auto caller = std::this_thread::get_id();  // only it reports
+    const auto caller = std::this_thread::get_id();  // only this thread reports progress
     for_each_index(kChains, options_.threads, [&](size_t index) {
       const int chain = static_cast<int>(index);
       ClimbOptions options;
@@ -229,7 +229,7 @@ class Search {
       climbed[chain] = climb(request_, starts_[chain % starts_.size()].order, options);
     });
     result_.stopped = stopped;
-    // If several are equally good, the first one counts.
+    // If several are equally good, the first one is taken.
     const ClimbResult* best = nullptr;
     std::string name;
     for (int chain = 0; chain < kChains; ++chain) {
@@ -243,7 +243,7 @@ class Search {
     }
   }
 
-  // Activations of one micro-batch on the fullest rank, wherever the stages lie.
+  // Returns the activations of a micro-batch on the fullest rank, in the best placement of stages.
   double activation_of_one() const {
     const std::vector<StageCost> stages = costs();
     double least = std::numeric_limits<double>::infinity();

@@ -59,7 +59,7 @@ void WeightFiller::deliver(std::int64_t made, int maker, int consumer, double ma
   const bool sent = consumer >= 0 && consumer != maker;
   there_s_[made] = made_s;
   if (sent) {
-    double& port_s = ranks_[maker].port_s;  // when it is free
+    double& port_s = ranks_[maker].port_s;  // when the port is free
     port_s = std::max(port_s, made_s) + request_.port_s;
     there_s_[made] = port_s + request_.message_s - request_.port_s;
   }
@@ -69,7 +69,7 @@ void WeightFiller::deliver(std::int64_t made, int maker, int consumer, double ma
   }
 }
 
-// The number of the result that the item needs from another stage; -1: none.
+// Returns the number of the result that the item needs from another stage; -1: none.
 std::int64_t WeightFiller::input_of(const SplitItem& item, bool is_forward) const {
   const std::int64_t units = request_.microbatches;
   const auto stages = static_cast<std::int64_t>(stages_.size());
@@ -78,8 +78,8 @@ std::int64_t WeightFiller::input_of(const SplitItem& item, bool is_forward) cons
   return item.stage + 1 < stages ? stages * units + result + units : -1;
 }
 
-// Inserts the weight gradients that a gap takes, and those needed to make room for `activation`
-// more. False if no more can be inserted.
+// Inserts the weight gradients that fit into a gap, and those that must make room for `activation`
+// more. Returns false if no more can be inserted.
 bool WeightFiller::make_room(const SplitRank& list, Rank& at, double arrives_s, double activation,
                              std::vector<Action>* actions) {
   while (at.weight < at.backward) {
@@ -95,7 +95,7 @@ bool WeightFiller::make_room(const SplitRank& list, Rank& at, double arrives_s, 
   return true;
 }
 
-// Applies the effects of an item that ends, and passes on its result.
+// Applies the effects of an item that ends, and delivers its result.
 void WeightFiller::finish(const SplitOrder& order, int rank, const SplitItem& item, bool is_forward,
                           std::vector<Action>* actions) {
   const Stage& stage = stages_[item.stage];
@@ -140,7 +140,7 @@ bool WeightFiller::run_rank(const SplitOrder& order, int rank, Schedule* schedul
       return true;
     }
     const Stage& stage = stages_[item.stage];
-    // What an input gradient recomputes and leaves may be more than its forward kept.
+    // An input gradient recomputes and leaves data that may be larger than what its forward kept.
     const double activation =
         is_forward ? stage.activation : std::max(0.0, stage.weight_activation - stage.activation);
     if (!make_room(list, at, arrives_s, activation, actions)) return false;

@@ -1,7 +1,7 @@
-// The form of a schedule that a search changes: per rank only the order of its forwards and input
-// gradients. Weight gradients depend only on their input gradient, so they are inserted where they
-// cost least while the order is evaluated: into gaps, where memory forces them, and the rest at the
-// end (the rule of Zero Bubble's heuristic, arXiv 2401.10241, section 3.1).
+// The form of a schedule that a search changes: for each rank only the order of its forwards and
+// input gradients. A weight gradient depends only on its input gradient. It is inserted while the
+// order is evaluated, where it costs least: into a gap, where memory forces it, or else at the end
+// (the rule of Zero Bubble's heuristic, arXiv 2401.10241, section 3.1).
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ struct SplitRank {
   std::vector<SplitItem> forwards;
   std::vector<SplitItem> backwards;
   std::vector<int> ahead;  // [backward] number of forwards before it; never decreases
-  // A weight gradient is put into a gap that is at least this share of its time long: 1 never
-  // delays the next action, 0 leaves no gap.
+  // A weight gradient is put into a gap that is at least this share of its time long. 1: it never
+  // delays the next action; 0: no gap remains.
   double patience = 1;
 };
 
@@ -34,8 +34,8 @@ struct SplitOrder {
   std::vector<SplitRank> ranks;
 };
 
-// The order of a schedule of one replica without slices, iterations, pairs or separate
-// recomputation. Weight gradients are dropped.
+// Returns the order of a schedule that has one replica and no slices, iterations, pairs or separate
+// recomputation. Drops weight gradients.
 SplitOrder split_order(const Schedule& schedule);
 
 struct FilledResult {
@@ -45,10 +45,10 @@ struct FilledResult {
   double mean_span_s = 0;
 };
 
-// Evaluates many orders of one request; buffers are reused.
+// Evaluates many orders of one request, with the same buffers.
 class WeightFiller {
  public:
-  // `costs` by stage; limit and message are those of the request.
+  // Uses the request's costs by stage, and its limit and message time.
   explicit WeightFiller(const ScheduleRequest& request);
 
   // `schedule`, if given, receives the actions.
@@ -59,9 +59,9 @@ class WeightFiller {
     double forward_s, input_s, weight_s, activation, weight_activation;
   };
   struct Rank {
-    int forward = 0;   // next
-    int backward = 0;  // next
-    int weight = 0;    // next; weight gradients from here to `backward` are pending
+    int forward = 0;   // next forward
+    int backward = 0;  // next backward
+    int weight = 0;    // next weight gradient; from here to `backward` they are pending
     std::int64_t waits_for = -1;
     double first_start_s = -1;
     double now_s = 0;
@@ -82,7 +82,7 @@ class WeightFiller {
   std::vector<Stage> stages_;
   double limit_;
   std::vector<Rank> ranks_;
-  // [stage * m + unit] is the arrival time of an activation; input gradients follow all
+  // [stage * m + unit] Arrival time of an activation; those of input gradients follow all
   // activations.
   std::vector<double> there_s_;
   std::vector<int> ready_;

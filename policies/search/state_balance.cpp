@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kHalvings = 60;
 
-// The largest number up to `high` that still fits, found by bisection; 0: none does.
+// Returns the largest number up to `high` that fits, found by bisection; 0: none does.
 template <class Fits>
 double largest(double high, const Fits& fits) {
   if (fits(high)) return high;
@@ -29,8 +29,8 @@ double largest(double high, const Fits& fits) {
   return low;
 }
 
-// [pool] The number of ranks that each pipeline rank on several pools has there; empty: there are
-// none.
+// Returns the number of ranks in each pool that a pipeline rank on several pools has; empty: no
+// pipeline rank is on several pools.
 std::vector<int> mixed_ranks(const Job& job) {
   std::vector<int> mixed;
   for (int pp = 0; pp < job.layout.pp; ++pp) {
@@ -44,7 +44,7 @@ std::vector<int> mixed_ranks(const Job& job) {
   return mixed;
 }
 
-// Room of a rank of a kind on a pool, in units of its mean state.
+// Returns the room of a rank of a kind on a pool, in units of its mean state.
 double room_for(const Job& job, const ReplicaCosts& costs, int pool, double high) {
   PreparedIteration own;
   own.schedule = costs.schedule;
@@ -64,7 +64,7 @@ double room_for(const Job& job, const ReplicaCosts& costs, int pool, double high
   });
 }
 
-// [index in `pools`] The room that each pool has.
+// Returns the room of each pool in `pools`.
 std::vector<double> rooms(const Job& job, const PreparedIteration& prepared,
                           std::span<const int> pools, double high) {
   constexpr double kMargin = 1 - 1e-9;  // shares are rounded
@@ -122,8 +122,8 @@ std::vector<double> balanced_state(const Job& job) {
   }
   const double all = std::accumulate(ranks.begin(), ranks.end(), 0.0);
   const std::vector<double> most = rooms(tried, prepared, pools, all);
-  // Pools that no mixed stage uses hold only their own state, whatever the number; a stage on one
-  // pool shares its state evenly, provided the share is not zero.
+  // Ranks of pools that no mixed stage uses hold only the state of their stage, whatever the share.
+  // A stage on one pool shares its state evenly if the share is not zero.
   constexpr double kLeast = 1e-9;
   const auto by_pool = [&](const std::vector<double>& shares) {
     std::vector<double> result(mixed.size(), 1);

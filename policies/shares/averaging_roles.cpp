@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
-// A linear programme row by row; all variables are 0 or more.
+// A linear program that is given row by row. All variables are 0 or more.
 class Programme {
  public:
   explicit Programme(int variables) : gain_(variables, 0) {}
@@ -61,14 +61,14 @@ class Programme {
   std::vector<double> most_;
 };
 
-// Counts the peers of kind `k` that a peer of kind `own` has besides itself.
+// Returns how many peers of kind `k` a peer of kind `own` has besides itself.
 double others(const std::vector<AveragingPeers>& kinds, int k, int own) {
   return std::max(0.0, kinds[k].count - (k == own ? 1 : 0));
 }
 
-// Variables: the rate at which each computing peer sends gradients to each averaging peer of a
-// kind, [kind]; that at which each averaging peer sends means to each computing one, [kind][kind];
-// the rate at which a peer gets means, its own included.
+// The variables are rates: at which each peer that computes sends gradients to each averaging peer
+// of a kind, [kind]; at which each averaging peer sends means to each computing one, [kind][kind];
+// at which a peer gets means, including its own.
 class Roles {
  public:
   explicit Roles(const std::vector<AveragingPeers>& kinds)
@@ -95,7 +95,7 @@ class Roles {
   int all() const { return count_ + count_ * count_; }
   bool computes(int kind) const { return kinds_[kind].computes; }
 
-  // A peer passes on only means that it has averaged; a peer that computes gets all means.
+  // A peer sends only means that it has averaged; a peer that computes gets all means.
   void limit_means(int own) {
     for (int to = 0; to < count_; ++to) {
       programme_.row(0, {{taken(own), 1}, {given(own, to), -1}}, kNoLimit);
@@ -113,11 +113,11 @@ class Roles {
     std::vector<Programme::Term> down;
     for (int other = 0; other < count_; ++other) {
       const double peers = others(kinds_, other, own);
-      if (computes(own)) {  // gradients to those that average, their means back
+      if (computes(own)) {  // it sends gradients to peers that average, and gets their means
         up.push_back({taken(other), peers});
         down.push_back({given(other, own), peers});
       }
-      if (computes(other)) {  // means to those that compute, their gradients before
+      if (computes(other)) {  // it sends means to peers that compute, and got their gradients
         up.push_back({given(own, other), peers});
         down.push_back({taken(own), peers});
       }
@@ -126,7 +126,7 @@ class Roles {
     programme_.row(-kNoLimit, merged(down), kinds_[own].down_Bps / widest_);
   }
 
-  // Merges terms so that a row names each variable once.
+  // Merges terms so that a row contains each variable once.
   static std::vector<Programme::Term> merged(std::vector<Programme::Term> terms) {
     std::ranges::sort(terms, {}, &Programme::Term::variable);
     std::vector<Programme::Term> sums;
@@ -140,7 +140,7 @@ class Roles {
     return sums;
   }
 
-  // Share of all means that a peer sends or keeps.
+  // Returns the share of all means that a peer sends or keeps.
   double part_of(const std::vector<double>& found, int kind) const {
     double sent = computes(kind) ? found[taken(kind)] : 0;
     for (int to = 0; to < count_; ++to) {
@@ -153,7 +153,7 @@ class Roles {
   const std::vector<AveragingPeers>& kinds_;
   int count_;
   Programme programme_;
-  double widest_ = 1;  // unit of all rates: the solver works best near 1
+  double widest_ = 1;  // unit of all rates, because the solver works best near 1
 };
 
 double link_rate(const AveragingPeers& kind) {
@@ -184,8 +184,8 @@ AveragingRoles all_reduce_roles(const std::vector<AveragingPeers>& kinds) {
   const double peers = computing_peers(kinds);
   AveragingRoles roles;
   for (const AveragingPeers& kind : kinds) roles.parts.push_back(kind.computes ? 1 / peers : 0);
-  // Each peer sends all its gradients except its own part, and sends the means of that part to the
-  // others.
+  // Each peer sends all its gradients except the part that it averages, and sends the means of that
+  // part to the others.
   roles.rate_Bps = narrowest_rate(kinds) * peers / (2 * (peers - 1));
   return roles;
 }
@@ -202,7 +202,7 @@ AveragingRoles server_roles(const std::vector<AveragingPeers>& kinds) {
     if (rate <= best.rate_Bps) continue;
     best.rate_Bps = rate;
     best.parts.assign(kinds.size(), 0);
-    best.parts[server] = 1 / kinds[server].count;  // one peer averages everything
+    best.parts[server] = 1 / kinds[server].count;  // one peer of the kind averages everything
   }
   return best;
 }

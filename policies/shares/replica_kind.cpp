@@ -13,10 +13,10 @@
 namespace windtunnel {
 namespace {
 
-// Kinds of the same pools take the same share.
+// Kinds on the same pools, which get the same share.
 struct Equals {
-  std::vector<int> of_kind;   // [kind] -> index
-  std::vector<int> replicas;  // [index]
+  std::vector<int> of_kind;   // [kind] -> index into the other members
+  std::vector<int> replicas;  // [index] number of replicas
   std::vector<double> unit_s;
 };
 
@@ -38,7 +38,7 @@ Equals equal_kinds(const std::vector<ReplicaKind>& kinds, std::span<const double
   return equals;
 }
 
-// The relative time of a sequence: 1 over the least Batch::share_of_pool of the kind's pools.
+// Returns a sequence's relative time: 1 over the least Batch::share_of_pool of the kind's pools.
 double stated_s(const Job& job, const ReplicaKind& kind) {
   double share = std::numeric_limits<double>::infinity();
   for (const int pool : kind.pools) share = std::min(share, job.batch.share_of_pool[pool]);
@@ -67,11 +67,11 @@ class Balancer {
   }
 
  private:
-  // Chooses numbers for the kinds from `kind` on. Numbers of earlier kinds are chosen, and the last
-  // of these kinds ends at `until_s`.
+  // Chooses numbers for the kinds from `kind` on. The numbers of earlier kinds are chosen; the last
+  // of the earlier kinds to end does so at `until_s`.
   void search(std::size_t kind, int rest, double until_s) {
     if (tries_-- <= 0) return;
-    // When the remaining kinds would end if sequences could be divided into any parts.
+    // The remaining kinds would end at this time if sequences could be divided into any parts.
     const double left = (rest + members_[kind] * lead_) / rate_[kind];
     if (std::max(until_s, left) >= best_s_) return;
     if (kind + 1 == weights_.size()) {
@@ -84,7 +84,7 @@ class Balancer {
       }
       return;
     }
-    // Tries numbers from the ideal one on in both directions.
+    // Tries numbers from the ideal one on, upwards and downwards.
     const int most = (rest - 1) / weights_[kind];
     const int ideal = std::clamp(static_cast<int>(std::lround(left / unit_s_[kind] - lead_)), 1,
                                  std::max(1, most));
@@ -105,7 +105,7 @@ class Balancer {
   double lead_;
   int tries_;
   std::vector<int> numbers_;
-  // [kind] Sequences per second that this kind and all later ones make, and their replicas.
+  // [kind] Sequences per second that it and all later kinds make, and how many replicas these have.
   std::vector<double> rate_;
   std::vector<double> members_;
   std::vector<int> best_;
@@ -181,7 +181,7 @@ void share_batch(const Job& job, std::span<const double> microbatch_s,
     throw Error::about({"batch.shares", "batch.global"},
                        "{} sequences do not divide into {} micro-batches", batch.global, count);
   }
-  // Stated shares are shares of the number of sequences, whatever time these take.
+  // Shares that the job states are shares of the number of sequences, whatever time these take.
   const bool timed = !sizes && batch.shares == BatchShares::automatic;
   const double lead = timed ? filling_microbatches(job.layout) : 0;
   const std::vector<int> numbers = balanced_numbers(equals.replicas, equals.unit_s, lead, total);

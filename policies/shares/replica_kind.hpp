@@ -1,6 +1,6 @@
 // Which data-parallel replicas of a job on unlike nodes (Cluster::pools) compute alike, and how
-// many sequences each of them gets. Whale (Jia et al. 2022, arXiv 2011.09208) and Cephalo (Guo et
-// al. 2024, arXiv 2411.01075) divide the batch by what each GPU computes in the same time.
+// many sequences each gets. Whale (Jia et al. 2022, arXiv 2011.09208) and Cephalo (Guo et al. 2024,
+// arXiv 2411.01075) divide the batch in proportion to what each GPU computes in the same time.
 #pragma once
 
 #include <span>
@@ -14,34 +14,34 @@ namespace windtunnel {
 struct ReplicaKind {
   int first = 0;
   int replicas = 1;
-  // [pipeline rank] If ranks synchronise in every layer, this is the slowest one's pool.
+  // [pipeline rank] Its pool; if ranks synchronise in every layer, this is the slowest one's.
   std::vector<int> pools;
-  int microbatches = 1;  // per replica
-  int micro = 1;         // sequences per micro-batch
+  int microbatches = 1;  // of each replica
+  int micro = 1;         // sequences in each micro-batch
 };
 
 // Returns for each pipeline rank the slowest pool among its `ranks` ranks from `first_member` on.
 std::vector<int> pools_of_block(const Job& job, int first_member, int ranks);
 
-// The kinds in the order of replicas, with even shares of the batch; without pools a single kind.
+// Returns kinds in the order of replicas, with even shares of the batch; without pools only one.
 std::vector<ReplicaKind> replica_kinds(const Job& job);
 
-// Divides the batch by Batch::shares. `microbatch_s`: [kind] time of one micro-batch of
-// Batch::micro sequences on its slowest stage. Normally micro-batches have equal size and their
-// number differs; if gradients or weights are communicated for each of them (ZeRO-2, ZeRO-3), their
-// number is equal and their size differs. Throws Error if the batch cannot be divided in this way.
+// Divides the batch among the kinds by Batch::shares. `microbatch_s`: [kind] time of a micro-batch
+// of Batch::micro sequences on its slowest stage. Normally micro-batches have equal sizes, and
+// kinds differ in their number. If each communicates gradients or weights (ZeRO-2, ZeRO-3), the
+// numbers are equal and the sizes differ. Throws Error if the batch cannot be divided so.
 void share_batch(const Job& job, std::span<const double> microbatch_s,
                  std::vector<ReplicaKind>& kinds);
 
-// The pool of the GPU with the lower peak; -1: no pool yet.
+// Returns the pool whose GPU has the lower peak; -1 stands for no pool yet.
 int slower_pool(const Job& job, int a, int b);
 
-// The job as the ranks of the kind's replicas on nodes of the pool see it: their kernels, and the
-// groups that they are in. Pool -1: the properties that all nodes share, and all groups.
+// Returns the job as ranks of the kind's replicas on nodes of the pool see it, with their kernels
+// and the groups that they are in. Pool -1: with what all nodes share, and all groups.
 Job job_of_kind(const Job& job, const ReplicaKind& kind, int pool);
 
-// The numbers n[i] >= 1 with sum(weights[i] * n[i]) == total that minimise max(unit_s[i] * (n[i] +
-// lead)); empty: there are none. Searches at most `most_tries` combinations.
+// Returns the numbers n[i] >= 1 with sum(weights[i] * n[i]) == total that minimise max(unit_s[i] *
+// (n[i] + lead)); empty: there are none. Searches at most `most_tries` combinations.
 std::vector<int> balanced_numbers(std::span<const int> weights, std::span<const double> unit_s,
                                   double lead, int total, int most_tries = 1000000);
 

@@ -38,7 +38,7 @@ Note share_note(const Job& job, std::span<const ReplicaKind> kinds) {
           shares};
 }
 
-// The note is about the first stage whose ranks stand on several pools.
+// Notes how state is divided on the first stage with ranks on several pools.
 Note state_note(const Job& job) {
   std::string factors;
   for (int pp = 0; pp < job.layout.pp && factors.empty(); ++pp) {

@@ -10,7 +10,7 @@
 
 namespace windtunnel {
 
-// `kinds`: of the job's replicas, with their shares. Empty if everything is even.
+// `kinds`: those of the job's replicas, with their shares. Empty if everything is even.
 std::vector<Note> share_notes(const Job& job, std::span<const ReplicaKind> kinds);
 
 }  // namespace windtunnel

@@ -19,10 +19,10 @@ double pass_s(const ChunkCost& chunk) {
 
 namespace {
 
-// Times of a pass through the model and back.
+// Times that parts of the model take forwards and backwards together.
 struct PartTimes {
-  double layer_s = 0;                    // of any layer; in a pattern the mean
-  std::map<Block, double> of_kind = {};  // of layers of a pattern
+  double layer_s = 0;                    // of any layer; the mean if layers form a pattern
+  std::map<Block, double> of_kind = {};  // of each kind of layer in a pattern
   double embedding_s = 0;
   double head_s = 0;
 };
@@ -67,7 +67,7 @@ PartTimes slower(const PartTimes& a, const PartTimes& b) {
   return times;
 }
 
-// [pipeline rank]
+// Returns the times on each pipeline rank.
 std::vector<PartTimes> times_of_ranks(const Job& job) {
   const std::vector<ReplicaKind> kinds = replica_kinds(job);
   if (job.cluster.pools.empty()) return std::vector(job.layout.pp, part_times(job));
@@ -84,8 +84,8 @@ std::vector<PartTimes> times_of_ranks(const Job& job) {
   return of_rank;
 }
 
-// Layers of each stage if no stage may take longer than `limit_s`; the first stages take as many as
-// they can. Empty if layers remain.
+// Returns the number of layers of each stage if no stage may take longer than `limit_s`. Earlier
+// stages take as many as they can. Empty if layers are left over.
 std::vector<int> stages_within(const Job& job, const std::vector<PartTimes>& times,
                                double limit_s) {
   const int stages = job.layout.stages();
@@ -102,8 +102,8 @@ std::vector<int> stages_within(const Job& job, const std::vector<PartTimes>& tim
   return layer == job.model.layers ? layers : std::vector<int>{};
 }
 
-// The pipeline rank of each stage in the job's schedule; in a loop if the schedule is undefined for
-// so few micro-batches.
+// Returns the pipeline rank of each stage in the job's schedule. If the schedule does not exist for
+// so few micro-batches, stages go round the ranks in a loop.
 std::vector<int> ranks_of_stages(const Job& job) {
   const int ranks = job.layout.pp;
   if (job.schedule.imported) return job.schedule.imported->rank_of_stage;
@@ -116,9 +116,9 @@ std::vector<int> ranks_of_stages(const Job& job) {
   }
 }
 
-// Tells how long ranks are busy if stages have these layers.
+// How long ranks are busy if stages have given layers.
 struct BusyTimes {
-  double rank_s = 0;   // of the busiest rank, all its stages
+  double rank_s = 0;   // time of the busiest rank over all its stages
   double squares = 0;  // sum over ranks of their squared times: a measure of imbalance
   auto operator<=>(const BusyTimes&) const = default;
 };
@@ -143,8 +143,8 @@ BusyTimes busy_times(const Job& job, const std::vector<PartTimes>& times,
   return busy;
 }
 
-// If ranks hold several stages, equal stages do not make ranks equal: layers move to neighbouring
-// stages as long as that evens the ranks.
+// Moves layers to neighbouring stages as long as that evens the ranks: if ranks hold several
+// stages, equal stages do not make ranks equal.
 std::vector<int> with_even_ranks(const Job& job, const std::vector<PartTimes>& times,
                                  const std::vector<int>& ranks, std::vector<int> layers) {
   BusyTimes best = busy_times(job, times, ranks, layers);
@@ -157,7 +157,7 @@ std::vector<int> with_even_ranks(const Job& job, const std::vector<PartTimes>& t
         other[stage + 1] += passed;
         if (other[stage] < 0 || other[stage + 1] < 0) continue;
         const BusyTimes busy = busy_times(job, times, ranks, other);
-        if (!(busy < best)) continue;  // also if it is NaN, or the loop would not end
+        if (!(busy < best)) continue;  // NaN must not count as better, or the loop would not end
         best = busy;
         layers = std::move(other);
         moved = true;
@@ -176,8 +176,8 @@ std::vector<int> even_stages(const Job& job) {
   return layers;
 }
 
-// Layers of a pattern stay in their order, so that each stage takes consecutive ones. Bisects for
-// the least time limit within which all layers have a place.
+// Layers of a pattern stay in their order, and each stage takes consecutive ones. Finds the least
+// time limit within which all layers have a place, by bisection.
 std::vector<int> balanced_pattern(const Job& job, const std::vector<PartTimes>& times) {
   double high_s = 0;
   for (const PartTimes& of : times) {

@@ -9,7 +9,7 @@
 namespace windtunnel {
 namespace {
 
-// The slowest of the links that the flow of every reading GPU crosses.
+// Raises the time of a sample to that on the slowest link, if every reading GPU has this flow.
 void consider(const Job& job, const Flow& flow, const std::vector<int>& gpus,
               const std::vector<const char*>& names, InputLoad& load) {
   const LinkTable links = LinkTable::keeping_reference(job.cluster);
@@ -33,7 +33,7 @@ void consider(const Job& job, const Flow& flow, const std::vector<int>& gpus,
   }
 }
 
-// Micro-batches of an iteration whose first stage a pipeline rank runs.
+// Returns the micro-batches of an iteration whose first stage a pipeline rank runs.
 int microbatches_read(const Schedule& schedule, int rank) {
   int units = 0;
   for (const Action& action : schedule.actions[rank]) {

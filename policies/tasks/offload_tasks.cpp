@@ -12,9 +12,9 @@
 namespace windtunnel {
 namespace {
 
-// The new weights of one tile are sent while the next is computed.
+// The new weights of one tile are sent while the next tile is computed.
 constexpr int kMostTiles = 8;
-// the least bytes of weights: smaller tiles would be all latency
+// least bytes of weights in a tile: copies of smaller tiles would be mostly latency
 constexpr double kLeastTileBytes = 16e6;
 
 int tiles_of(double weight_bytes) {
@@ -107,7 +107,7 @@ void OffloadTasks::evict_gradients(const HostCopies& copies, const std::string& 
   if (copies.gradients <= 0) return;
   const Offload& offload = offload_of(job_);
   const bool stay = offload.gradients != MemoryTier::gpu;
-  // Gradients of micro-batches are summed on the host, as the GPU would do.
+  // Gradients of micro-batches are summed on the host instead of the GPU.
   const bool summed = stay && microbatches(job_.layout, job_.batch) > 1;
   const double arriving = reduce_bytes_per_parameter(job_);
   const double host_bytes =
@@ -141,7 +141,7 @@ std::vector<TaskIndex> OffloadTasks::update_arrived(double on_host_parameters,
 TaskIndex OffloadTasks::step(double parameters, std::vector<TaskIndex> ready) {
   const double moved = on_host(parameters);
   if (!offload_of(job_).delayed) update(moved, ready);
-  // The step is appended even without parameters: GPUs wait for the host between steps.
+  // The step is appended even without parameters, because GPUs wait for the host between steps.
   const TaskIndex stepped =
       tasks_.optimizer(optimizer_cost(parameters - moved, job_), std::move(ready));
   if (updates_.empty()) return stepped;

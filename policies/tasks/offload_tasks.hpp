@@ -1,6 +1,6 @@
-// Transfers of Job::offload in parallel to a rank's passes, as tasks: layers' weights and
-// activations that are fetched one segment before they are needed, gradients and activations that
-// are evicted, and the host's optimizer step. All use shared resources, so they compete with
+// Transfers of Job::offload in parallel to a rank's passes, as tasks: weights and activations of
+// layers are fetched one segment before they are needed, gradients and activations are evicted, and
+// the host runs its part of the optimizer step. All use shared resources, so they compete with
 // snapshots and with the node's other GPUs.
 #pragma once
 
@@ -20,41 +20,41 @@ namespace windtunnel {
 
 class OffloadTasks {
  public:
-  // Keeps references. `job`: as the rank's own nodes see it.
+  // Keeps references. `job`: as the rank's nodes see it.
   OffloadTasks(const Job& job, RankTasks& tasks)
       : job_(job), tasks_(tasks), used_(offload_of(job).sections, -1) {}
 
-  // Fetches what a segment of a micro-batch needs, and returns the task that it must wait for; -1:
-  // none. Buffers for Offload::sections segments are on the GPU: the next segment's data is fetched
-  // when the oldest segment has used its own, and activations when they have been evicted.
+  // Fetches what a segment of a micro-batch needs. Returns the task for which the segment must
+  // wait; -1: none. The GPU has buffers for Offload::sections segments: a segment's data is fetched
+  // when the oldest segment has used its data, and activations not before they are evicted.
   TaskIndex fetch(const HostCopies& copies, const std::string& segment, int stage, int microbatch);
   // Reports the last task of the segment that used the fetched data.
   void used(const HostCopies& fetched, TaskIndex task);
   void evict_activations(const HostCopies& copies, const std::string& segment, int stage,
                          int microbatch, TaskIndex after);
-  // Must be called for each segment, even if it evicts no weights: the eviction before the last
-  // makes room for the next fetch.
+  // Must be called for each segment, even if it evicts no weights, because the eviction before the
+  // last one makes room for the next fetch.
   void evict_weights(const HostCopies& copies, const std::string& segment, int stage,
                      TaskIndex after);
   void evict_gradients(const HostCopies& copies, const std::string& where, int stage,
                        TaskIndex after);
-  // The tasks that a segment waits for before it evicts: the copies before the last eviction must
-  // be complete, because it writes to their buffer.
+  // Returns the tasks that a segment waits for before it evicts: the copies of the eviction before
+  // the last one must be complete, because the segment writes to their buffer.
   std::vector<TaskIndex> take_room(const HostCopies& evicted);
 
-  // `parameters`: everything that a rank or segment updates; the host updates
-  // Offload::optimizer_share of it. `on_host_parameters`: only the host's part.
+  // Below, `parameters` counts all that a rank or segment updates, of which the host updates
+  // Offload::optimizer_share; `on_host_parameters` counts only the host's.
 
-  // Begins an iteration after `after`, -1 for the first. If the host's step is delayed, it starts
-  // the step of the previous iteration.
+  // Begins an iteration after the task `after`; -1: it is the first. If the host's step is delayed,
+  // the host starts the step of the previous iteration.
   void begin_iteration(double parameters, TaskIndex after);
-  // The host's step for a segment whose gradients arrive, by `arrived`, in the iteration that uses
-  // the new weights: gradients are evicted, weights fetched. Returns what the segment waits for:
-  // nothing if the step is delayed.
+  // Adds the host's step for a segment whose gradients arrive, by the task `arrived`, in the
+  // iteration that uses the new weights: gradients are evicted, weights fetched. Returns what the
+  // segment waits for; nothing if the step is delayed.
   std::vector<TaskIndex> update_arrived(double on_host_parameters, const std::string& where,
                                         int stage, TaskIndex arrived);
-  // The optimizer step after `ready`, on the GPU and on the host; ends when the new weights are in
-  // place.
+  // Adds the optimizer step on the GPU and on the host after the tasks `ready`. Returns the task
+  // after which the new weights are in place.
   TaskIndex step(double parameters, std::vector<TaskIndex> ready);
 
  private:
@@ -63,26 +63,26 @@ class OffloadTasks {
                    const HostWork& work, double bytes, std::vector<TaskIndex> after);
   TaskIndex copy(CopyWay way, std::string name, int stage, double bytes, double host_bytes,
                  bool disk, std::vector<TaskIndex> after);
-  // The update on the host, after these tasks and all evictions of gradients. It runs in tiles: one
-  // returns to the GPU while the next is computed. Returns the tasks that users of the weights wait
-  // for.
+  // Adds the update on the host, after these tasks and all evictions of gradients. It runs in
+  // tiles: one returns to the GPU while the next is computed. Returns the tasks for which users of
+  // the weights wait.
   std::vector<TaskIndex> update(double on_host_parameters, const std::vector<TaskIndex>& after);
 
   const Job& job_;
   RankTasks& tasks_;
   TaskIndex last_gradients_ = -1;
   std::vector<TaskIndex> updates_;  // tasks that must complete before the iteration ends
-  // The last two evictions, to limit the data on the GPU.
+  // The last two evictions, which limit the data on the GPU.
   struct LastTwo {
     TaskIndex before = -1;
     TaskIndex last = -1;
     void add(TaskIndex task) { before = std::exchange(last, task); }
   };
   LastTwo evicted_;
-  // Last tasks of the most recent Offload::sections segments that fetched, oldest first.
+  // Last tasks of the latest Offload::sections segments that fetched, oldest first.
   std::deque<TaskIndex> used_;
   LastTwo weights_left_;
-  // [stage, micro-batch] copies that evicted its activations; the backward pass fetches them in
+  // {stage, micro-batch} Copies that evicted its activations. The backward pass fetches them in
   // reverse order.
   std::map<std::pair<int, int>, std::vector<TaskIndex>> away_;
 };

@@ -93,7 +93,7 @@ RankTasks::RankTasks(const CollectiveCosts& costs, int rank, const Members& memb
                     {"dp", StreamOrder::in_order},        {"copy", StreamOrder::in_order},
                     {"store", StreamOrder::in_order},     {"encode", StreamOrder::in_order},
                     {"parity", StreamOrder::in_order}};
-  // Ranks of a pipeline rank are contiguous (Megatron's order tp-cp-dp-pp).
+  // Ranks of a pipeline rank are consecutive (Megatron's order tp-cp-dp-pp).
   class_.members = members_of(rank);
   for (int a = 0; a < kReplicaAxes; ++a) {
     replica_slots_[a] = add_slot(std::move(groups.replicas[a]));
@@ -109,7 +109,7 @@ RankTasks::RankTasks(const CollectiveCosts& costs, int rank, const Members& memb
   meeting_sequence_.assign(rendezvous_slots_.size(), 0);
 }
 
-// Adds a slot and returns its number; -1 without groups.
+// Adds a slot and returns its number; -1: there are no groups.
 int RankTasks::add_slot(std::optional<GroupSlot> slot) {
   if (!slot) return -1;
   class_.groups.push_back(std::move(slot->instance_of_member));
@@ -226,8 +226,9 @@ TaskIndex RankTasks::transfers(const std::vector<Transfer>& transfers, const cha
   return last;
 }
 
-// The earlier transfers that a transfer waits for. Within a sequence, kernels wait, and so do their
-// successors; if nothing is computed during collectives, the kernels of the next sequence wait too.
+// Returns the earlier transfers that a transfer waits for. In a sequence kernels wait for the
+// transfer before them, and the transfer after them waits for the kernels. If nothing is computed
+// during collectives (GradientOverlap::blocking), every transfer waits for the one before it.
 std::vector<TaskIndex> RankTasks::before(const Transfer& transfer, TaskIndex last,
                                          const RowEnds& row_ends) const {
   if (last < 0) return {};
@@ -306,7 +307,7 @@ TaskIndex RankTasks::background(const std::vector<Transfer>& row, const std::str
     task.algorithm = transfer.algorithm;
     task.bytes = transfer.bytes * share;
     const int slot = replica_slots_[static_cast<int>(transfer.axis)];
-    // A part of a collective pays the same share of its latency.
+    // A part of a collective takes the same share of its latency.
     const CollectiveCost whole = costs_.cost(Category::dp, transfer.kind, groups_[slot].shape,
                                              transfer.bytes, transfer.algorithm);
     last =
@@ -382,22 +383,22 @@ TaskIndex RankTasks::append_collective(Task task, int slot, double longer_s) {
   const CollectiveChoice choice(task.algorithm, task.protocol);
   const CollectiveCost closed = costs_.cost(task.collective, choice, group.shape, task.bytes);
   task.origin = closed.origin;
-  // With concurrent groups another algorithm may be the cheapest than alone.
+  // The cheapest algorithm may be another one when groups communicate at the same time.
   if (task.category != Category::snapshot) {
     task.algorithm = closed.algorithm;
     task.protocol = closed.protocol;
   }
-  // Inside one NVSwitch domain nothing else shares the ports with this group for long; and the
-  // few bytes of the world-wide norm are all latency.
+  // Inside one NVSwitch domain no other group shares the ports for long. The few bytes of the norm
+  // over all ranks are mostly latency.
   const bool idle = group.shape.nodes == 1 || slot == world_slot_;
   if (fidelity == Fidelity::closed || (fidelity == Fidelity::automatic && idle)) {
     task.cost = {{task.category, closed.origin, closed.seconds + longer_s}};
   } else {
     task.as_flows = true;
-    // The cost that collective_flows() uses is that of the group alone.
+    // collective_flows() uses the cost of the group if it is alone.
     const CollectiveCost alone = costs_.cost(task.collective, {task.algorithm, task.protocol},
                                              shape_alone(slot), task.bytes);
-    // Data flows at the pace of its protocol, so the time cannot be less than that.
+    // Data flows at the rate of its protocol, so the collective cannot take less than this.
     const double waited_s = std::max(0.0, alone.seconds - alone.transfer_s + longer_s);
     task.cost = {{task.category, closed.origin, waited_s}};
   }
@@ -441,7 +442,7 @@ TaskIndex RankTasks::append_inner(Task task, const InnerCollective& collective, 
   task.returns = collective.way == ExchangeWay::back;
   task.origin = collective.origin;
   const Fidelity fidelity = job_.communication.fidelity;
-  // PCIe links carry what goes to NICs and to the host, too.
+  // PCIe links also carry what goes to NICs and to the host.
   const bool alone = collective.in_node && job_.cluster.node.gpu_path == GpuPath::nvlink;
   task.as_flows = fidelity == Fidelity::flows || (fidelity == Fidelity::automatic && !alone);
   const double waited_s =
@@ -474,7 +475,7 @@ TaskIndex RankTasks::dispatch(double ahead_s, double between_s, TaskIndex last) 
   if (between_s > 0) begin.cost = host(between_s);
   if (ahead_s > 0) {
     Task ahead;
-    ahead.kind = TaskKind::encode;  // work of the host in parallel to kernels
+    ahead.kind = TaskKind::encode;  // the host does this in parallel to kernels
     ahead.name = "dispatch";
     ahead.stream = stream_named("dispatch");
     ahead.category = Category::host;

@@ -1,5 +1,5 @@
-// Builds the task list of one pipeline rank: its streams, peers and groups, and the tasks that are
-// the same for any schedule: messages, collectives, the optimizer.
+// Builds the task list of one pipeline rank: its streams, peers and groups, and the tasks that do
+// not depend on the schedule: messages, collectives, the optimizer.
 #pragma once
 
 #include <array>
@@ -18,13 +18,13 @@
 
 namespace windtunnel {
 
-// A communicator of the rank's members: it has the instance of each member, and common properties.
+// A family of groups: it has one for each member of a pipeline rank, with common properties.
 struct GroupSlot {
   std::vector<std::int32_t> instance_of_member;  // index into Plan::groups
   GroupShape shape;
 };
 
-// Shapes that a plan's groups have if no other groups run concurrently.
+// Shapes that a plan's groups have if no other groups communicate at the same time.
 class GroupsAlone {
  public:
   // Keeps references.
@@ -42,16 +42,16 @@ struct PipelineRankGroups {
   std::array<std::optional<GroupSlot>, kInnerGroups> inner;
   std::optional<GroupSlot> partner;  // GradientPartner
   std::optional<GroupSlot> world;
-  std::map<int, GroupSlot> codes;  // by index of the due tier in Job::snapshots
-  // Ranks that start an action together: [group][member], index into Plan::groups.
+  std::map<int, GroupSlot> codes;  // by index in Job::snapshots of the tier that is due
+  // [group][member] Ranks that start an action together, as indices into Plan::groups.
   std::vector<std::vector<std::int32_t>> rendezvous;
 };
 
-// Adds all groups of this family to the plan. `first` is the first group's first rank, and there
-// are `members` consecutive ranks.
+// Adds all groups of this family to the plan. `first`: the first rank of the first group;
+// `members`: number of consecutive ranks.
 GroupSlot add_groups(const StridedGroups& groups, const GroupShape& shape, Category axis,
                      RankId first, int members, Plan& plan);
-// Adds arbitrary groups, given as positions among the `members`.
+// Adds any groups, given as positions among the `members`.
 GroupSlot add_groups(std::vector<std::vector<std::int32_t>> groups, const GroupShape& shape,
                      Category axis, RankId first, int members, Plan& plan);
 // Adds one group of all ranks, or one per island, for the members of any pipeline rank.
@@ -67,13 +67,13 @@ enum StreamIndex : std::int16_t {
   kStore,
   kEncode,
   kParity,
-  kReduceBeside,  // only if two collectives can run at once
+  kReduceBeside,  // exists only if two collectives can run at once
 };
 
 // One message of a pipeline.
 struct Message {
   std::string name;  // "F2.5": what is sent
-  int stage = 0;     // of the sending or receiving task
+  int stage = 0;     // stage of the sending or receiving task
   int unit = 0;
   int peer = 0;  // pipeline rank
   std::int64_t tag = 0;
@@ -81,9 +81,8 @@ struct Message {
 
 // Names ranks of a pipeline rank by their distance from its first one, ascending.
 using Members = std::vector<int>;
-// Returns all ranks of a pipeline rank.
 Members whole_pipeline_rank(const Layout& layout);
-// Keeps the part of the groups that these members are in.
+// Returns the groups restricted to these members.
 PipelineRankGroups of_members(const PipelineRankGroups& groups, const Members& members);
 
 class RankTasks {
@@ -97,34 +96,34 @@ class RankTasks {
   void reserve(std::size_t tasks) { class_.tasks.reserve(tasks); }
   TaskIndex append(Task task);
 
-  // Append one end of a message and return its task.
+  // These append one end of a message and return its task.
   TaskIndex receive(const Message& message, std::vector<TaskIndex> after);
   TaskIndex send(const Message& message, double bytes, StreamIndex stream,
                  std::vector<TaskIndex> after);
 
-  // Appends transfers, each with its kernels before it. A sequence starts when all of `after` (-1:
-  // nothing) have ended, and its transfers follow each other. Returns the last task, -1 if there is
-  // none. `verb` and `where` make names such as "reduce experts 3/0".
+  // Appends transfers, each after its kernels. A sequence starts when all of `after` (-1: nothing)
+  // have ended, and its transfers follow each other. Returns the last task; -1: there is none.
+  // `verb` and `where` form names such as "reduce experts 3/0".
   TaskIndex transfers(const std::vector<Transfer>& transfers, const char* verb,
                       const std::string& where, int stage, const std::vector<TaskIndex>& after);
   bool has_partner() const { return partner_slot_ >= 0; }
   bool has_world() const { return world_slot_ >= 0; }
   TaskIndex reduce_with_partner(std::string name, double bytes, std::vector<TaskIndex> after);
-  // Clipping needs the norm over all gradients: eight bytes, but all ranks must wait for each
-  // other.
+  // Gradient clipping needs the norm over all gradients: eight bytes, for which all ranks wait for
+  // each other.
   TaskIndex norm(std::vector<TaskIndex> after);
-  // The transfers since forget_transfers() that no other transfer follows: the last collective of
-  // each stream, and all kernels that end a sequence.
+  // Returns the transfers since forget_transfers() that no other transfer follows: the last
+  // collective of each stream, and all kernels that end a sequence.
   std::vector<TaskIndex> last_transfers() const;
   void forget_transfers();
 
-  // Runs kernels of transfers as early as possible, between segments of actions. Segments must then
-  // have explicit dependencies on each other.
+  // Lets kernels of transfers run as early as possible, between segments of actions. Segments must
+  // then have explicit dependencies on each other.
   void put_kernels_first() { class_.streams[kCompute].order = StreamOrder::by_priority; }
   bool kernels_first() const { return class_.streams[kCompute].order == StreamOrder::by_priority; }
   void add_second_channel() { class_.streams.push_back({"dp beside", StreamOrder::in_order}); }
-  // Appends transfers after `after`, in sequence, on a separate stream. `share`: the part of each
-  // transfer, including its kernels. Returns the last task.
+  // Appends transfers after `after`, in sequence, on a separate stream. `share`: the share of each
+  // transfer, including its kernels, that is appended. Returns the last task.
   TaskIndex background(const std::vector<Transfer>& row, const std::string& name, double share,
                        TaskIndex after);
   // Must be called after the second channel, if there is one, has been added.
@@ -132,37 +131,37 @@ class RankTasks {
     meeting_stream_ = static_cast<std::int16_t>(class_.streams.size());
     class_.streams.push_back({"meet", StreamOrder::in_order});
   }
-  // Appends a task that ends when all ranks of the rendezvous have arrived; it takes no time.
-  // `category`: of the wait.
+  // Appends a task that takes no time and ends when all ranks of the rendezvous have arrived.
+  // `category`: that of the wait.
   TaskIndex meet(int rendezvous, std::string name, Category category, std::vector<TaskIndex> after);
 
   TaskIndex optimizer(std::vector<CostPart> cost, std::vector<TaskIndex> after);
-  // A controller dispatches the programs of the next iteration: for `ahead_s` in parallel to this
-  // iteration, after earlier dispatches, and for `between_s` after `last`, the end of this
-  // iteration.
+  // Adds the dispatch of the next iteration's programs by a controller. It takes `ahead_s` in
+  // parallel to this iteration, after earlier dispatches, and `between_s` after `last`, the end of
+  // this iteration.
   TaskIndex dispatch(double ahead_s, double between_s, TaskIndex last);
 
-  // -1: no groups.
+  // Returns -1 if the tier has no groups.
   int code_slot(int tier) const {
     const auto slot = code_slots_.find(tier);
     return slot == code_slots_.end() ? -1 : slot->second;
   }
-  // Adds group, origin and time to `task`, which has name, kind, bytes, stream, category and
+  // Adds group, origin and time to `task`, which must have name, kind, bytes, stream, category and
   // predecessors.
   TaskIndex append_collective(Task task, int slot, double longer_s = 0);
 
-  // The stream of a collective inside a replica: the pass waits for it, or it overlaps another
-  // pass.
+  // The stream of a collective inside a replica. awaited: the pass waits for it; later: it overlaps
+  // another pass.
   enum class InnerStream : std::uint8_t { awaited, later };
-  // Appends a collective between ranks of a replica. `task` has name, stage, micro-batch and
+  // Appends a collective between ranks of a replica. `task` must have name, stage, micro-batch and
   // predecessors.
   TaskIndex append_inner(Task task, const InnerCollective& collective, Category category,
                          InnerStream stream);
 
-  // Index of an in-order stream without a StreamIndex, created on first use.
+  // Returns the index of an in-order stream without a StreamIndex, which is created on first use.
   std::int16_t stream_named(const std::string& name);
 
-  // Memory that the task frees when it ends.
+  // Sets the memory that the task frees when it ends.
   void set_free_bytes(TaskIndex task, double bytes) { class_.tasks[task].free_bytes = bytes; }
   void set_tier_bytes(TaskIndex task, double allocated, double freed) {
     class_.tasks[task].tier_allocate_bytes = allocated;
@@ -174,7 +173,7 @@ class RankTasks {
  private:
   struct GroupUse {
     GroupShape shape;
-    // shape of the first member's group, computed on demand
+    // shape of the first member's group if it is alone, computed on demand
     std::optional<GroupShape> alone = {};
     int next_sequence = 0;
   };
@@ -183,7 +182,7 @@ class RankTasks {
     MessageWay way;
   };
 
-  // last collective of a sequence on each stream, -1: none
+  // last collective of a sequence on each stream; -1: none
   using RowEnds = std::array<TaskIndex, 2>;
 
   int add_slot(std::optional<GroupSlot> slot);

@@ -32,9 +32,9 @@ void SampleLoads::begin(int iteration, TaskIndex after) {
   if (load_ != nullptr && job_.input->prefetch > 0) next_samples(iteration);
 }
 
-// The first forward of a step waits for all of its samples. Without prefetching the first forward
-// of each micro-batch waits for its own, which are loaded one after the other from the start of the
-// step.
+// The first forward of a step waits for all samples of the step. Without prefetching the first
+// forward of each micro-batch waits only for its samples, which are loaded one after the other from
+// the start of the step.
 void SampleLoads::await(const Action& action, Task& task) {
   if (load_ == nullptr || !reads(action)) return;
   const int read = read_++;

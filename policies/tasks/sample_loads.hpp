@@ -1,5 +1,5 @@
-// Tasks that load samples for a pipeline rank (Job::input), and which forward waits for which task:
-// docs/physics/idle-time.md.
+// Tasks that load samples for a pipeline rank (Job::input), and which forward waits for which of
+// them: docs/physics/idle-time.md.
 #pragma once
 
 #include <optional>
@@ -18,20 +18,20 @@ class SampleLoads {
   SampleLoads(const Job& job, const Schedule& schedule, const std::optional<InputLoad>& load,
               int rank, bool alone, RankTasks& tasks);
 
-  // Begins an iteration after `after` (-1: nothing).
+  // Begins an iteration after the task `after`; -1: nothing comes before it.
   void begin(int iteration, TaskIndex after);
-  // Adds the samples to the predecessors of `task`, the action's compute task.
+  // Lets `task`, which computes the action, wait for the samples of the action.
   void await(const Action& action, Task& task);
 
  private:
-  // Adds the task that loads all samples of the step after this iteration.
+  // Adds the task that loads all samples for the iteration after this one.
   TaskIndex next_samples(int iteration);
   TaskIndex add(std::string name, double samples);
   bool reads(const Action& action) const;
 
   const Job& job_;
   const Schedule& schedule_;
-  const InputLoad* load_;  // null: nothing to load
+  const InputLoad* load_;  // null: there is nothing to load
   const bool alone_;
   RankTasks& tasks_;
   int reads_ = 0;       // number of forwards in an iteration that need samples

@@ -19,16 +19,17 @@ class StageMessages {
         passes_gradient_(std::move(passes_gradient)),
         tasks_(tasks) {}
 
-  // Repetition of the schedule: its messages have separate tags.
+  // Sets the number of the schedule's repetition, because messages of each have different tags.
   void set_round(int round) { round_ = round; }
 
-  // The stage on another rank that the action receives from (step -1) or sends to (+1); -1: none.
+  // Returns the stage on another rank from which the action receives (step -1) or to which it sends
+  // (+1); -1: none.
   int other_stage(const Action& action, int step) const;
 
-  // Returns what the action waits for; -1: nothing. `before`: the task that must have ended before
-  // the receive is posted, -1 for none.
+  // Returns the task that the action waits for; -1: nothing. `before`: the task that must have
+  // ended before the receive is posted, -1: none.
   TaskIndex receive(const Action& action, TaskIndex before);
-  // Sends to the stage target = other_stage(action, 1).
+  // Sends to the stage `target`, which is other_stage(action, 1).
   TaskIndex send(const Action& action, int target, double bytes, StreamIndex stream,
                  TaskIndex after);
 

@@ -1,5 +1,5 @@
 // Accounts for the wall time of one trial: books each second as useful or as a Loss, and checks at
-// the end that they add up. docs/physics/campaign.md has the table.
+// the end that all seconds add up. docs/physics/campaign.md has the table.
 #pragma once
 
 #include <cstdint>
@@ -22,28 +22,28 @@ class CompensatedSum {
 
 class Account {
  public:
-  // `plan` must outlive it.
+  // `plan` must outlive the account.
   explicit Account(const CampaignPlan& plan);
 
   void spend(Loss loss, double duration_s);
-  void cut(double duration_s);                // of an iteration that a failure interrupted
+  void cut(double duration_s);                // of an iteration that a failure interrupts
   void execute(int pace, const Steps& done);  // whole iterations
-  // Iterations from `head` on run at this pace; earlier results for them are lost.
+  // Iterations from `head` on run at this pace. What was computed of them earlier is lost.
   void begin(std::int64_t head, int pace);
 
-  // Ends the account: iterations up to `head` survived. Fills useful_s, lost_s, iterations and
+  // Ends the account: iterations up to `head` survive. Fills useful_s, lost_s, iterations and
   // snapshots, and checks the sum.
   void close(std::int64_t head, double wall_s, TrialResult& result) const;
 
  private:
-  std::vector<std::int64_t> surviving(std::int64_t head) const;  // by pace
+  std::vector<std::int64_t> surviving(std::int64_t head) const;  // by pace, iterations up to `head`
 
   struct PaceFrom {
     std::int64_t iteration;
     int pace;
   };
   const CampaignPlan& plan_;
-  std::vector<PaceFrom> begun_;  // ascending
+  std::vector<PaceFrom> begun_;  // ascending by iteration
   std::vector<Steps> executed_;  // by pace
   CompensatedSum cut_s_;
   CompensatedSum spent_s_[kLosses];

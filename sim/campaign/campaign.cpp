@@ -48,7 +48,7 @@ void check_table(const IterationTable& table, const std::vector<FailureClass>& f
   }
 }
 
-// Checks ranges of single keys; check_recovery() checks combinations.
+// Checks ranges of single keys. check_recovery() checks combinations.
 void check_ranges(const RecoveryPolicy& recovery) {
   CHECK(recovery.spares >= 0 && recovery.hot_spares >= 0 && recovery.repair_slots >= 0 &&
             recovery.evict_after >= 0,

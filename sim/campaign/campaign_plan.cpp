@@ -9,7 +9,7 @@
 namespace windtunnel {
 namespace {
 
-// Copies older than the newest are needed only if the newest can turn out to be corrupt.
+// A copy older than the newest one is needed only if the newest can turn out to be corrupt.
 int kept_copies(const SnapshotTier& tier, const std::vector<FailureClass>& failures) {
   const PlaceTraits& place = traits_of(tier);
   if (!place.copied) return 0;
@@ -19,7 +19,7 @@ int kept_copies(const SnapshotTier& tier, const std::vector<FailureClass>& failu
   return spoilt && place.keeps_several() ? std::clamp(tier.kept, 1, kMostKeptCopies) : 1;
 }
 
-// Mean time between failures that go back to a snapshot, by the rates of their classes.
+// Returns the mean time between failures that restore a snapshot, by the rates of their classes.
 double mean_time_between(const CampaignInputs& inputs) {
   double per_s = 0;
   for (const FailureClass& one : inputs.failures) {
@@ -89,7 +89,7 @@ JobSize CampaignPlan::size_at(int level) const {
   const double groups = inputs.recovery.elastic.groups;
   const double progress =
       is_elastic() ? (groups - level) / groups : table.shrunk_progress[level - 1];
-  // A smaller job has its share of the batch, so its iteration cannot be shorter than that share's.
+  // A smaller job's iteration, with a share of the batch, takes at least this share of a full one.
   const auto place = static_cast<std::size_t>(level - 1);
   const int layout = place < table.shrunk_layout.size() ? table.shrunk_layout[place] : 0;
   return {std::max(table.shrunk_iteration_s[place], progress * plain_s), progress, layout};

@@ -75,7 +75,7 @@ void Copies::end_trainers(const FailureClass& failure_class) {
 void Copies::spoil(double since_s) {
   for (std::size_t tier = 0; tier < tiers_.size(); ++tier) {
     std::erase_if(tiers_[tier].copies, [&](const Copy& copy) { return copy.start_s > since_s; });
-    // Copies on the GPUs follow the diverging state.
+    // Copies on GPUs follow the diverging state.
     if (on_gpus(plan_.tiers[tier])) tiers_[tier].copies.clear();
     forget_old_losses(tiers_[tier]);
   }
@@ -128,7 +128,7 @@ const std::vector<int>& Copies::lost_since(int tier, double start_s) const {
   return slots_;
 }
 
-// A slot that is lost again is lost for all copies up to then, so the last time is enough.
+// A slot that is lost again is lost for all copies up to then, so only the last time is kept.
 void Copies::lose_slot(int tier, int slot, double at_s) {
   Tier& state = tiers_[tier];
   if (state.copies.empty()) return;

@@ -1,5 +1,5 @@
-// Groups of replicas, some of which can be out while the others continue
-// (models/reliability/recovery.hpp). Groups have equal numbers of consecutive slots.
+// Groups of replicas of which some can be out while the others go on
+// (models/reliability/recovery.hpp). Each group has the same number of consecutive slots.
 #pragma once
 
 #include <vector>
@@ -10,26 +10,26 @@ namespace windtunnel {
 
 class Groups {
  public:
-  // `most_out` groups may be out at once. Empty if the recovery is not elastic.
+  // At most `most_out` groups may be out at once. Without elastic recovery there are no groups.
   Groups(const ElasticGroups& elastic, int slots, int most_out);
 
   int out() const { return static_cast<int>(out_.size()); }
-  int lacking() const { return lacking_; }  // groups with missing nodes
+  int lacking() const { return lacking_; }  // number of groups with missing nodes
   bool is_out(int slot) const { return of(slot).out; }
   bool all_out(const std::vector<int>& slots) const;
-  // Whether the other groups can continue if these slots are lost as well.
+  // Whether the other groups can go on if these slots are lost, too.
   bool can_lose(const std::vector<int>& slots) const;
 
-  // The groups of these slots drop out. They can rejoin from ready_s on, if they have all nodes by
+  // Drops the groups of these slots. They can rejoin from `ready_s` on, if they have all nodes by
   // then.
   void lose(const std::vector<int>& slots, double ready_s);
   void emptied(int slot);
   void filled(int slot, double at_s);
 
-  double next_back_s() const;  // earliest rejoining time of a group; infinite: none
-  // Rejoins the groups whose time has come.
+  double next_back_s() const;  // earliest time at which a group can rejoin; infinite: none
+  // Lets the groups rejoin whose time has come.
   void take_back(double now_s);
-  // The whole job restarted: only groups with missing nodes are out.
+  // Records a restart of the whole job: then only groups with missing nodes are out.
   void restart();
 
  private:

@@ -19,8 +19,8 @@ Exchanges::Exchanges(const IslandTable& table, const Pace& pace)
   }
 }
 
-// Time until the step begins, on a clock that starts with step 0. Step 0 takes no snapshot: its
-// state has just been loaded.
+// Returns the time until the step begins, on a clock that starts with step 0. Step 0 takes no
+// snapshot, because its state has just been loaded.
 double Exchanges::elapsed_s(std::int64_t step) const {
   Steps done;
   if (step == 0) return 0;
@@ -29,13 +29,13 @@ double Exchanges::elapsed_s(std::int64_t step) const {
   return pace_.elapsed_s(done);
 }
 
-// The stall that is saved because the first step takes no snapshot.
+// Returns the stall that the first step saves, because it takes no snapshot.
 double Exchanges::spared_s(std::int64_t first) const {
   return first > 0 ? pace_.stall_s(pace_.due_by_iteration(first)) : 0;
 }
 
-// How much later than the others an island may arrive without delaying them: the part of the delay
-// that the exchange does not need. Exposed time of the exchange is part of the step times.
+// Returns how much later than the others an island may arrive without delaying them: the part of
+// the delay that the exchange does not need. Step times contain its exposed time.
 double Exchanges::slack_s(const IslandLevel& level) const {
   return std::max(0.0, level.delay_steps * pace_.iteration_s() - level.exchange_s);
 }
@@ -95,8 +95,7 @@ Exchanges::Position Exchanges::position(int island, double at_s) const {
   const std::int64_t most = limit(island);
   Position position;
   Steps none;
-  // Before its first step ends, an island has ended no step. This also covers times before its
-  // start.
+  // An island has ended no step before its first one ends. This also covers times before it starts.
   if (at_s < offset_s + pace_.iteration_s()) {
     position.step = 0;
   } else {
@@ -104,7 +103,7 @@ Exchanges::Position Exchanges::position(int island, double at_s) const {
     position.step =
         1 + pace_.iterations_by(at_s, offset_s, none, 1, std::max<std::int64_t>(0, most - 1));
   }
-  // The first step begins later than if it had taken its snapshot.
+  // Without its snapshot the first step begins later, as seen from its end.
   const std::int64_t first = islands_[island].first;
   position.ended_s =
       begun_s(island, position.step) + (position.step == first ? pace * spared_s(first) : 0);
@@ -117,8 +116,8 @@ std::int64_t Exchanges::held_step(const Group& group) const {
   return level.step_of(group.through + 1) + level.delay_steps;
 }
 
-// An exchange waits for all members but `missing` of them. It also waits for those while no one is
-// delayed. If every awaited member is down, the running ones go on without them.
+// An exchange waits for all members but `missing` of them, and for these too as long as that delays
+// nobody. If every member that it waits for is down, the others go on without them.
 void Exchanges::look_at(Group& group) {
   if (group.known) return;
   group.known = true;
@@ -152,9 +151,9 @@ void Exchanges::look_at(Group& group) {
                                       group.dropped == group.down - group.lacking);
 }
 
-// Processes exchanges that change nothing, in all groups but one.
+// Processes exchanges that change nothing, in all groups except `but`.
 void Exchanges::catch_up(double until_s, const Group* but) {
-  // Goes from outer to inner groups, because inner groups may go no further than outer ones.
+  // Goes from outer to inner groups, because inner groups may get no further than outer ones.
   for (auto group = groups_.rbegin(); group != groups_.rend(); ++group) {
     look_at(*group);
     if (is_stuck(*group) || !group->at_rest || &*group == but) continue;
@@ -179,7 +178,7 @@ void Exchanges::settle(double until_s, const Told& told) {
       look_at(group);
       if (group.at_rest || is_stuck(group)) continue;
       const IslandLevel& level = level_of(group);
-      // The group has completed its earlier exchanges, so this is its next one.
+      // The group has completed its earlier exchanges, so this exchange is its next one.
       const std::int64_t step = level.step_of(group.through + 1);
       if (step > limit(group.first, group.level + 1)) continue;
       const double at_s =
@@ -202,7 +201,7 @@ void Exchanges::complete(Group& group, double at_s, const Told& told) {
   const std::int64_t shared = level.step_of(group.through);
   const std::int64_t step = held_step(group);
   ++group.through;
-  group.known = false;  // for islands with another pace the next exchange differs
+  group.known = false;  // the next exchange may differ if islands have another pace
   for (int island = group.first; island < group.first + level.members; ++island) {
     if (!islands_[island].trains) continue;
     const bool late = whole_offset_s(island, step) > last_s;
@@ -211,7 +210,7 @@ void Exchanges::complete(Group& group, double at_s, const Told& told) {
       told.missed(island, at_s, shared, step);
       continue;
     }
-    // An island that has not begun its first step is spared the stall of a snapshot in it.
+    // An island that has not begun its first step takes no snapshot in it, so does not stall.
     const std::int64_t first = islands_[island].first;
     const double pace = islands_[island].pace;
     double offset_s = first == step ? lifted_s - pace * spared_s(first) : lifted_s;
@@ -231,8 +230,8 @@ std::optional<Exchanges::Peers> Exchanges::peers(int island) const {
     const bool nearest = !found && group.down < others;
     if (nearest) peers.level = level;
     found = found || nearest;
-    // The others' weights contain their progress after these exchanges only if all have applied
-    // them.
+    // The weights of the others contain their progress after these exchanges only if all of them
+    // have applied the results.
     if (nearest || (found && table_.levels[level].together)) {
       peers.step = std::max(peers.step, table_.levels[level].step_of(group.through));
     }

@@ -1,10 +1,10 @@
 // The step of each island of replicas over time, and waiting at exchanges. While an island trains,
 // it ends step s at `offset + T(s)`, where T belongs to an undisturbed job; its offset contains all
-// waiting and standstill so far. If all wait for the last island at an exchange, its result is
-// applied after the delay, and offsets are raised to that of the last island minus the slack given
-// by the delay; if they are no further apart, nothing changes. Rounds without events therefore cost
-// nothing to simulate. An island with a different pace ends step s at `offset + pace T(s)`, and its
-// exchanges are processed one by one.
+// the time that it has waited or stood still. An exchange that waits for its last island applies
+// its result after a delay. Then the offsets of all islands are raised to that of the last island,
+// minus the slack that the delay gives. If they are no further apart than that, nothing changes, so
+// rounds without events cost nothing to simulate. An island with another pace ends step s at
+// `offset + pace T(s)`, and its exchanges are processed one by one.
 #pragma once
 
 #include <cstdint>
@@ -22,28 +22,28 @@ class Exchanges {
   // Keeps references. All islands begin with step 0 at time 0.
   Exchanges(const IslandTable& table, const Pace& pace);
 
-  // The island starts to train with this step, or stops. Its steps take `pace` times as long as
-  // those of a complete island.
+  // Records that the island starts to train with this step. Its steps take `pace` times as long as
+  // those of a complete island. stop(): it no longer trains.
   void begin(int island, std::int64_t step, double at_s, double pace = 1);
   void stop(int island);
   bool trains(int island) const { return islands_[island].trains; }
-  // Marks an island as dropped. The others do not wait for it until it has completed an exchange or
-  // loaded the result of one.
+  // Records that an island is dropped: the others do not wait for it until it has completed an
+  // exchange or loaded the result of one.
   void drop(int island);
 
   struct Told {
-    // The island waited wait_s at an exchange for others.
+    // The island has waited `wait_s` at an exchange for others.
     std::function<void(int island, double wait_s)> waited;
-    // The others continued without it: its work since `shared` is lost. It must load their state,
-    // and continue with `step`.
+    // The others went on without it, so its work since step `shared` is lost. It must load their
+    // state, and go on with `step`.
     std::function<void(int island, double at_s, std::int64_t shared, std::int64_t step)> missed;
   };
-  // Processes all exchanges that complete by `until_s`. `missed` must stop the island and restart
-  // it.
+  // Processes all exchanges that complete by `until_s`. Told::missed must stop the island and
+  // restart it.
   void settle(double until_s, const Told& told);
 
-  // Steps that a training island has ended by `at_s`, and the end of the last one. `stands`: it
-  // cannot begin the next before an exchange completes.
+  // How many steps a training island has ended by `at_s`, and the end of the last one. `stands`: it
+  // cannot begin the next step before an exchange completes.
   struct Position {
     std::int64_t step = 0;
     double ended_s = 0;
@@ -54,20 +54,20 @@ class Exchanges {
     return islands_[island].offset_s + islands_[island].pace * elapsed_s(step);
   }
 
-  // The newest exchanged weights that a training island holds, and the level at which they are
-  // read; empty: none of the others trains.
+  // The newest exchanged weights that a training island other than this one holds, and the level at
+  // which they are read; empty: no other island trains.
   struct Peers {
     std::int64_t step = 0;
     int level = 0;
   };
   std::optional<Peers> peers(int island) const;
-  // The step that the island cannot begin before an exchange completes, at this level or those
-  // above.
+  // Returns the step that the island cannot begin before an exchange completes, at this level or
+  // those above.
   std::int64_t limit(int island, int from_level = 0) const;
-  // The last completed exchange in which the island takes part.
+  // Returns the step of the last completed exchange in which the island takes part.
   std::int64_t last_exchange(int island) const;
-  // Restarts the island from the state after `step`. Groups in which no island trains fall back to
-  // that state too, and repeat later exchanges.
+  // Goes back to the state that `step` starts from, with a restarting island. Groups in which no
+  // island trains also go back to it, and repeat later exchanges.
   void set_state(int island, std::int64_t step);
 
  private:
@@ -76,18 +76,18 @@ class Exchanges {
     bool awaited = true;
     double offset_s = 0;
     double pace = 1;
-    std::int64_t first = 0;  // first step since its start, which takes no snapshot
+    std::int64_t first = 0;  // first step since it started, which takes no snapshot
   };
   struct Group {
     int level;
-    int first;                 // island
+    int first;                 // its first island
     std::int64_t through = 0;  // number of completed exchanges
-    int down = 0;              // members that are not training
+    int down = 0;              // members that do not train
     int dropped = 0;           // members that the others do not wait for
-    int lacking = 0;           // members that are waited for but not training
-    // Of the training members.
+    int lacking = 0;           // members that the others wait for, and that do not train
+    // The following members describe the islands that train.
     bool known = false;
-    double last_offset_s = 0;  // of the last member that an exchange waits for
+    double last_offset_s = 0;  // that of the last island for which an exchange waits
     bool at_rest = true;       // the next exchange would change nothing
   };
   const IslandLevel& level_of(const Group& group) const { return table_.levels[group.level]; }
@@ -100,9 +100,9 @@ class Exchanges {
   double elapsed_s(std::int64_t step) const;
   double spared_s(std::int64_t first) const;
   double slack_s(const IslandLevel& level) const;
-  // held_step: the step that cannot begin before the group's next exchange completes.
-  // whole_offset_s: the offset of an island of full size that would begin `step` at the same time
-  // as this one.
+  // held_step() returns the step that cannot begin before the group's next exchange completes.
+  // whole_offset_s() returns the offset of a complete island that would begin `step` at the same
+  // time as this one.
   std::int64_t held_step(const Group& group) const;
   double whole_offset_s(int island, std::int64_t step) const {
     const double offset_s = islands_[island].offset_s;

@@ -15,7 +15,7 @@ std::uint64_t stream_index(int trial, std::size_t failure_class) {
   return (static_cast<std::uint64_t>(trial) << 16) | failure_class;
 }
 
-// Time until a human is available.
+// Returns the time until a human is available.
 double attended_after_s(const AttendedHours& attended, double now_s) {
   if (attended.from_h == attended.to_h) return 0;
   const double hour = std::fmod(now_s / kHour_s, 24);
@@ -82,7 +82,7 @@ void FailureStreams::strike(const Next& next, std::vector<int>& hit) {
   one.arrivals.advance();
 }
 
-// Draws the nodes that a recorded shortage takes away; nodes that leave anyway do not count.
+// Draws the nodes that a recorded shortage takes away. Nodes that leave anyway do not count.
 void FailureStreams::reclaim(Class& one, std::vector<int>& hit) {
   const auto& [from_s, until_s] = one.failure_class->taken[one.arrivals.traced()];
   one.victims.draw_any(until_s.size() + leaving_.size(), hit);

@@ -45,8 +45,8 @@ TrialResult IslandTrial::run() {
   for (;;) {
     const FailureStreams::Next failure = streams_.next();
     const double end_s = next_end_s();
-    // A waiting island reacts at once when a node comes back; other islands check between phases,
-    // as a job without islands does.
+    // A waiting island restarts as soon as a node comes back. Other islands look for nodes between
+    // phases, as a job without islands does.
     const bool waits = std::ranges::any_of(
         down_, [&](int island) { return islands_[island].phase == Phase::waiting; });
     const bool lacks =
@@ -58,7 +58,7 @@ TrialResult IslandTrial::run() {
     now_s_ = at_s;
     if (at_s >= length_s) break;
     if (at_s == end_s) {
-      // Iterates over a copy, because islands that recover leave the list.
+      // This must be a copy, because islands that recover leave down_.
       const std::vector<int> down = down_;
       for (const int island : down) {
         if (islands_[island].until_s <= now_s_) go_on(island);
@@ -103,7 +103,7 @@ void IslandTrial::meet_failure(const FailureStreams::Next& failure) {
       }
       return;
     case FailureKind::loss_spike:
-      // Islands that are down are hit, too: they also restart from a state before the spike.
+      // Islands that are down are also hit: they, too, restart from a state before the spike.
       for (int island = 0; island < table_.count; ++island) fail(island, failure.failure_class, 0);
       return;
     default:
@@ -112,7 +112,7 @@ void IslandTrial::meet_failure(const FailureStreams::Next& failure) {
   if (hit_.empty()) return;
   const double link_s =
       traits_of(failure_class.kind).takes_link ? streams_.draw_repair_s(failure.failure_class) : 0;
-  // One island at a time; slots of an island are consecutive.
+  // Handles one island at a time; the slots of an island are consecutive.
   while (!hit_.empty()) {
     const int island = table_.of_node[hit_.front()];
     if (streams_.is_notice(failure)) {
@@ -150,7 +150,7 @@ void IslandTrial::fail(int index, int class_index, double link_s) {
   enter(island, Phase::detecting, island.detect_s);
 }
 
-// A training island takes a snapshot at once if that leaves a copy in time, and otherwise trains
+// A training island takes a snapshot at once if this completes a copy in time, and otherwise trains
 // on. An island that is down gives up the nodes in hit_ immediately.
 void IslandTrial::heed_notice(int index, int class_index) {
   const Island& island = islands_[index];
@@ -189,7 +189,7 @@ void IslandTrial::lose_leaving(int index) {
   }
 }
 
-// Ends the island's current activity: training, or a phase of its recovery.
+// Ends what the island does: training, or a phase of its recovery.
 void IslandTrial::halt(int index, bool at_end) {
   Island& island = islands_[index];
   if (!exchanges_.trains(index)) {
@@ -202,7 +202,7 @@ void IslandTrial::halt(int index, bool at_end) {
   CHECK(exchanges_.limit(index) >= island.step, "island {} began behind its limit", index);
   Steps done;
   if (step > island.step) {
-    done.total = 1;  // the first, which takes no snapshot
+    done.total = 1;  // the first step takes no snapshot
     pace_.add_pauses(done, island.step, island.step + 1);
     pace_.add_iterations(done, island.step + 1, step);
   }
@@ -216,14 +216,14 @@ void IslandTrial::halt(int index, bool at_end) {
   } else {
     account_.cut(rest_s);
   }
-  // Where islands do not wait, others may be further ahead.
+  // If islands do not wait for each other, others may be further ahead.
   island.shared = std::max(island.shared, std::min(exchanges_.last_exchange(index), step));
   island.step = step;
   exchanges_.stop(index);
   down_.push_back(index);
 }
 
-// Takes over the snapshots saved since the island began to train.
+// Takes over the snapshots that the island has saved since it began to train.
 void IslandTrial::collect(int index, const Exchanges::Position& position) {
   Island& island = islands_[index];
   for (int tier = 0; tier < pace_.tiers(); ++tier) {
@@ -270,7 +270,7 @@ void IslandTrial::enter(Island& island, Phase phase, double duration_s) {
   island.until_s = now_s_ + duration_s;
 }
 
-// Books the time that the island's phase has taken until now.
+// Books the time that the island's phase has taken so far.
 void IslandTrial::book(Island& island) {
   const double spent_s = now_s_ - island.since_s;
   island.since_s = now_s_;
@@ -325,7 +325,7 @@ double IslandTrial::pace_of(const Island& island) const {
   return island.layout_out == 0 ? 1 : table_.smaller_pace[island.layout_out - 1];
 }
 
-// A node is back, so the island restarts with it. It takes a snapshot first if a tier keeps one
+// Restarts the island with a node that is back. It takes a snapshot first if a tier keeps one
 // through a restart.
 void IslandTrial::grow(int index) {
   if (plan_.saver != kNoTier) return stop_as_planned(index, plan_.saver, 0);
@@ -348,7 +348,7 @@ void IslandTrial::wait_or_restart(int index) {
   enter(island, Phase::restarting, inputs_.recovery.restart_s + island.provision_s);
 }
 
-// Whether the other training islands together hold all parameters of this one: under paths, each of
+// Whether the other training islands together hold all parameters of this one; with paths, each of
 // its modules.
 bool IslandTrial::others_hold_all(int index) const {
   if (table_.own_parts || !exchanges_.peers(index)) return false;
@@ -363,10 +363,10 @@ bool IslandTrial::others_hold_all(int index) const {
   return near && far;
 }
 
-// Takes its own copy if that is newer than the others' state. A copy from after an exchange that
-// the others have lost is useless. Before the first exchange the others hold the common start,
-// which is not streamed. Private parameters come only from its own copy, and the others wait until
-// it has caught up.
+// Returns the island's own copy if it is newer than the others' state. A copy from after an
+// exchange whose result the others have lost is useless. Before the first exchange the others hold
+// the common start, which is not streamed. Private parameters come only from the own copy, and the
+// others wait until the island has caught up.
 IslandTrial::Source IslandTrial::newest(int index) const {
   const Island& island = islands_[index];
   Source source{exchanges_.peers(index), island.copies.newest(false, island.layout_out)};
@@ -421,14 +421,14 @@ void IslandTrial::end_load(int index) {
     event->nodes = {index};
     event->iteration = island.step;
   }
-  if (island.empty_slots < island.layout_out) grow(index);  // meanwhile a node came back
+  if (island.empty_slots < island.layout_out) grow(index);  // a node has come back meanwhile
 }
 
-// An island loses its work since its last exchange; with several fragments it loses each fragment's
-// work since that fragment's exchange.
+// An island that takes others' weights loses its work since its last exchange. With several
+// fragments it loses the work on each fragment since that fragment's exchange.
 void IslandTrial::take_weights_of_others(Island& island, std::int64_t step) {
   if (step > island.shared) {
-    // The others continued without it.
+    // The others went on without it.
     island.missed.emplace_back(island.shared, step);
   } else if (table_.fragments > 1) {
     const double cycle = table_.levels.front().cycle_steps;
@@ -489,7 +489,7 @@ void IslandTrial::stop_as_planned(int index, int tier, double detect_s) {
 
 // --- the end
 
-// Steps of the island that are not lost.
+// Returns how many steps of the island are not lost.
 std::int64_t IslandTrial::counted(int index) const {
   const Island& island = islands_[index];
   std::int64_t step = island.step;
@@ -506,7 +506,7 @@ std::int64_t IslandTrial::counted(int index) const {
 
 TrialResult IslandTrial::result() {
   std::int64_t steps = 0;
-  // The others' state is read before they stop.
+  // The state of islands that train is read before they stop.
   for (int index = 0; index < table_.count; ++index) {
     if (!exchanges_.trains(index)) steps += counted(index);
   }

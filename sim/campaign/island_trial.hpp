@@ -1,5 +1,5 @@
-// One campaign of a job whose islands fail, wait and recover independently; sim/campaign/trial.hpp
-// handles a job without islands. Both share failure streams, nodes, copies and the account. The
+// One campaign of a job whose islands fail, wait and recover independently. sim/campaign/trial.hpp
+// handles a job without islands. Both use the same failure streams, nodes, copies and account. The
 // rules: docs/physics/campaign.md, "Islands".
 //
 //   training --failure--> detecting --> waiting --> restarting --> loading --> training
@@ -19,8 +19,8 @@
 
 namespace windtunnel {
 
-// Converts snapshot periods given as time into whole steps, so that the saved state of an island
-// follows from its step.
+// Converts snapshot periods that are given as time into whole steps, so that an island's step
+// determines its saved state.
 CampaignInputs counted_in_steps(CampaignInputs inputs);
 
 class IslandTrial {
@@ -39,24 +39,24 @@ class IslandTrial {
     Copies copies;
     Phase phase = Phase::training;
     double since_s = 0;  // start of the current phase
-    double until_s = 0;  // end of the phase, unless it trains
-    // training: first step of this phase; otherwise the next step if nothing is lost
+    double until_s = 0;  // end of the phase; unused in training
+    // training: first step of this phase; otherwise the next step if no work is lost
     std::int64_t step = 0;
-    std::int64_t fresh = 0;   // first step after it last loaded others' weights
-    std::int64_t shared = 0;  // its work before this step is included in the others' weights
-    // Steps that were not executed, or whose result never reached the others: [first, last).
+    std::int64_t fresh = 0;   // first step after it last loaded the weights of others
+    std::int64_t shared = 0;  // the weights of others contain its work before this step
+    // Steps [first, last) that were not executed, or whose results never reached the others.
     std::vector<std::pair<std::int64_t, std::int64_t>> missed;
     int empty_slots = 0;
     double detect_s = 0;
     double provision_s = 0;
     double link_up_s = 0;
-    bool reads_all = true;  // a restart also reads, once, the startup data of its nodes
+    bool reads_all = true;  // the restart also reads, once, the startup data of its nodes
     bool fails = false;     // down because of a failure
-    int saver = kNoTier;    // (saving) destination tier
-    int layout_out = 0;     // nodes out of the layout that it trains or restarts in
+    int saver = kNoTier;    // saving: the destination tier
+    int layout_out = 0;     // nodes that the layout lacks in which it trains or restarts
   };
 
-  double next_end_s() const;  // end of a phase of any island that is down
+  double next_end_s() const;  // first end of a phase among the islands that are down
   void meet_failure(const FailureStreams::Next& failure);
   void stop_all_as_planned(double detect_s);
   void stop_as_planned(int island, int tier, double detect_s);
@@ -68,14 +68,14 @@ class IslandTrial {
   void collect(int island, const Exchanges::Position& position);
   void finish_repairs();
 
-  void go_on(int island);  // continues after the end of its phase
+  void go_on(int island);  // goes on after the end of the island's phase
   void enter(Island& island, Phase phase, double duration_s);
   void wait_or_restart(int island);
   double pace_of(const Island& island) const;
   void grow(int island);
-  // The source of a restart.
+  // From where an island restarts.
   struct Source {
-    std::optional<Exchanges::Peers> peers{};  // empty: its own copy
+    std::optional<Exchanges::Peers> peers{};  // empty: from its own copy
     Copies::Source own{};
   };
   Source newest(int island) const;
@@ -103,7 +103,7 @@ class IslandTrial {
   std::vector<Island> islands_;
   std::vector<int> down_;
   double now_s_ = 0;
-  double unended_s_ = 0;  // time of iterations that the campaign's end would interrupt
+  double unended_s_ = 0;  // of iterations that the campaign's end would interrupt
   std::vector<int> hit_;
   std::vector<std::int64_t> failures_;
   std::vector<std::int64_t> restored_from_;

@@ -38,7 +38,7 @@ double NodePool::replace(int slot, double now_s, double repair_s, bool reclaimed
   const Spare spare = spares_.front();
   spares_.pop_front();
   node_at_[slot] = spare.node;
-  // The first hot_spares of those left are made ready.
+  // The first hot_spares of the remaining spares are made ready.
   const double provided_s = now_s + recovery_.provision_s;
   if (recovery_.hot_spares > 0 && std::ssize(spares_) >= recovery_.hot_spares) {
     double& ready_s = spares_[recovery_.hot_spares - 1].ready_s;

@@ -1,5 +1,5 @@
 // Which node is where: nodes of the job, spares, and nodes in repair. Nodes are numbered from 0,
-// spares after those of the job; slot i of the job starts with node i.
+// with spares after those of the job. Slot i of the job starts with node i.
 #pragma once
 
 #include <deque>
@@ -18,7 +18,7 @@ inline constexpr int kNobody = -1;
 
 class NodePool {
  public:
-  // `recovery` must outlive it.
+  // `recovery` must outlive the pool.
   NodePool(const RecoveryPolicy& recovery, int nodes, double length_s);
 
   int node_at(int slot) const { return node_at_[slot]; }
@@ -26,23 +26,23 @@ class NodePool {
   // in the order in which they became empty
   const std::deque<int>& empty() const { return empty_; }
 
-  // The node in this slot leaves for repair, and a spare takes its place if there is one. Returns
-  // the time until the spare can join. `reclaimed`: it leaves for good, and after that time the
+  // The node in this slot leaves for repair; a spare, if there is one, takes its place. Returns the
+  // time until the spare can join. `reclaimed`: the node leaves for good, and after `repair_s` the
   // provider supplies a new one, which needs no repair slot and has no history of failures.
   double replace(int slot, double now_s, double repair_s, bool reclaimed = false);
 
-  // time at which the next node is back from repair; infinite: none
+  // when the next node is back from repair; infinite: none
   double next_back_s() const;
   struct Back {
     double at_s;
     int node;
-    bool evicted;        // not taken back
-    int slot = kNobody;  // slot that it takes, if one was empty
+    bool evicted;        // not taken back into the job
+    int slot = kNobody;  // the empty slot that it takes, if there is one
   };
-  // The next node that is back by now_s: it goes to an empty slot, otherwise to the spares.
+  // Returns a node that is back by `now_s`: it goes to an empty slot, otherwise to the spares.
   std::optional<Back> take_back(double now_s);
 
-  double down_s() const;  // total over nodes, in repair or waiting for it, within the campaign
+  double down_s() const;  // sum over nodes: in repair or waiting for it, within the campaign
   std::int64_t evicted() const { return evicted_; }
 
  private:
@@ -53,7 +53,7 @@ class NodePool {
   };
   struct Spare {
     int node;
-    double ready_s;  // infinite: its repair has not begun
+    double ready_s;  // infinite: it is not being made ready
   };
   void begin_repair(const Broken& broken, double at_s);
   bool is_evicted(int node, double now_s);
@@ -63,11 +63,11 @@ class NodePool {
   std::vector<int> node_at_;
   std::deque<int> empty_;
   std::deque<Spare> spares_;
-  std::deque<Broken> queue_;  // for repair
-  // A node in repair: time when it is back, number, whether it is evicted, whether it is new.
+  std::deque<Broken> queue_;  // nodes that wait for repair
+  // A node in repair: when it is back, its number, whether it is evicted, whether it is new.
   using InRepair = std::tuple<double, int, bool, bool>;
   std::priority_queue<InRepair, std::vector<InRepair>, std::greater<>> repairs_;
-  std::map<int, std::vector<double>> failed_s_;  // by node; used if nodes are evicted
+  std::map<int, std::vector<double>> failed_s_;  // by node; only if nodes are evicted
   CompensatedSum down_s_;
   std::int64_t evicted_ = 0;
   int next_node_;    // number of the next new node

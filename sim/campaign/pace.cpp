@@ -8,7 +8,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr std::int64_t kMostResidues = 256;  // of leaps: bounds their memory
+constexpr std::int64_t kMostResidues = 256;  // most entries of a leap: bounds their memory
 
 // Because of rounding a copy may seem to end an ulp after the iteration or period that it fills.
 std::int64_t whole_turns(double duration_s, double turn_s) {
@@ -20,8 +20,8 @@ std::int64_t pause_period(const TrainingPause& pause, double iteration_s) {
   return std::max<std::int64_t>(1, std::llround(pause.every_s / iteration_s));
 }
 
-// Returns the largest count in [0, most] with fits(value(count)). value rises by `mean` per count
-// on average, and fits(value(0)), of `at_zero`, holds. Interpolates, then bisects the rest.
+// Returns the largest count in [0, most] for which fits(value(count)) holds. value rises by `mean`
+// per count on average; value(0) is `at_zero`, and it fits. Interpolates, then bisects the rest.
 template <class Value, class Fits>
 std::int64_t largest_fit(Value value, double at_zero, Fits fits, double limit, double mean,
                          std::int64_t most) {
@@ -91,8 +91,8 @@ Cadence Pace::cadence_of(const IterationTable& table, int tier) const {
   cadence.complete_s = timing.complete_s;
   cadence.restore_s = timing.restore_s;
   cadence.rule = timing.tier.own.get();
-  // Assumes that the iteration with the snapshot has the shortest stall and plain ones follow. In
-  // all other cases the copy is complete as well.
+  // Assumes that the iteration with the snapshot has the shortest stall, and that iterations
+  // without snapshots follow. In all other cases the copy is also complete in time.
   double own_stall_s = std::numeric_limits<double>::infinity();
   for (int set = 0; set < sets(); ++set) {
     if (set >> tier & 1) own_stall_s = std::min(own_stall_s, stall_s_[set]);
@@ -111,8 +111,8 @@ Cadence Pace::cadence_of(const IterationTable& table, int tier) const {
   return cadence;
 }
 
-// Lengthens the period, or makes training wait, if a copy takes longer than the period. A rule
-// needs neither, because its intervals are at least the time of a copy.
+// If a copy takes longer than the period, lengthens the period or makes training wait. A rule needs
+// neither, because its intervals are no shorter than a copy takes.
 void Pace::give_way(WhenBusy when_busy, double own_stall_s, Cadence& cadence) const {
   if (cadence.rule != nullptr) return;
   if (when_busy == WhenBusy::skip) {
@@ -125,20 +125,20 @@ void Pace::give_way(WhenBusy when_busy, double own_stall_s, Cadence& cadence) co
     cadence.every_s *= static_cast<double>(cadence.turns);
     return;
   }
-  // The copy to host memory stalls training; in a queue it can overlap the write of the copy before
+  // The copy to host memory stalls training. In a queue it can overlap the write of the copy before
   // it.
   const bool queues = when_busy == WhenBusy::queue;
   const double busy_s = cadence.complete_s - (queues ? own_stall_s : 0);
   const double period_s = own_stall_s + cadence.training_s(iteration_s_, own_stall_s);
   const double wait_s = busy_s - period_s;
-  // Because of rounding a copy may seem to end an ulp after the period that it fills.
+  // Because of rounding a copy may seem to end an ulp after the period that it fills exactly.
   constexpr double kRounding = 1e-9;
   if (wait_s <= kRounding * busy_s) return;
   cadence.wait_s = wait_s;
   if (cadence.is_timed()) cadence.every_s = busy_s * (1 - kRounding);
   if (!queues) return;
   cadence.queued = 1;
-  cadence.complete_s = 2 * busy_s;  // waits for the copy before it
+  cadence.complete_s = 2 * busy_s;  // a copy waits for the one before it
 }
 
 void Pace::set_common_periods() {
@@ -176,7 +176,7 @@ void Pace::set_common_periods() {
   is_even_ = untimed_ == 0 && !has_pauses_;
 }
 
-// Number of iterations after which everything that is counted in iterations repeats; 0: too many.
+// Returns after how many iterations all that is counted in iterations repeats; 0: too many.
 std::int64_t Pace::whole_period() const {
   std::int64_t period = untimed_ == 0 ? 1 : common_period_[untimed_];
   for (const Pause& pause : pauses_) {
@@ -186,10 +186,10 @@ std::int64_t Pace::whole_period() const {
   return period;
 }
 
-// leaps_[0][r]: the steps of one period of the leaping tier that begins at an iteration that is r
-// modulo the common period of the other tiers; leaps_[k]: 2^k such periods. Everything repeats
-// modulo the common period. If that is too long to list, a leap ends before the next iteration in
-// which a pause or another tier is due.
+// leaps_[0][r] has the steps of one period of the leaping tier that begins at an iteration that is
+// r modulo the common period of the other tiers; leaps_[k] has those of 2^k such periods.
+// Everything repeats modulo the common period. If that is too long to list, a leap ends before the
+// next iteration in which a pause or another tier is due.
 void Pace::set_leaps() {
   int leaping = -1;
   int kept = 1;
@@ -217,7 +217,7 @@ void Pace::set_leaps() {
       continue;
     }
     ++steps.by_set[due_by_iteration(residue) | leaping_tier_];
-    const std::int64_t next = period + residue + 1;  // any iteration >= 1 with that residue
+    const std::int64_t next = period + residue + 1;  // any iteration >= 1 with this residue
     add_pauses(steps, next - 1, next);
     add_iterations(steps, next, next + iterations_before(every_s, steps, next, kManyIterations));
   }
@@ -235,8 +235,8 @@ void Pace::set_leaps() {
       kept * longest_period_s_ + static_cast<double>((kept + 1) * longest_period + 1) * slowest_s;
 }
 
-// If leaps stop at such iterations (leaps_between_): the next iteration, from this one on, in which
-// a tier by iterations is due or a pause follows. Otherwise there is no limit.
+// If leaps must stop there (leaps_between_), returns the next iteration, from this one on, in which
+// a tier by iterations is due or after which a pause follows. Otherwise there is no limit.
 std::int64_t Pace::leaps_until(std::int64_t iteration) const {
   if (!leaps_between_) return std::numeric_limits<std::int64_t>::max();
   std::int64_t until = std::numeric_limits<std::int64_t>::max();
@@ -269,7 +269,7 @@ void Pace::add_pauses(Steps& steps, std::int64_t first, std::int64_t last) const
 }
 
 void Pace::add_due(Steps& steps, std::int64_t end, std::int64_t times) const {
-  // This is the innermost loop of a campaign: unsigned division is the faster one.
+  // This is the innermost loop of a campaign, so it divides unsigned numbers, which is faster.
   const auto last = static_cast<std::uint64_t>(end - 1);
   if (last == 0) return;
   for (int kind = 0; kind < kPauses && has_pauses_; ++kind) {
@@ -323,7 +323,7 @@ std::int64_t Pace::iterations_before(double time_s, const Ahead& ahead, std::int
   const double now_s = ahead.elapsed_s(0);
   if (!before(now_s)) return 0;
   if (most < kManyIterations && before(start_s(most))) return most;
-  // The iteration after `more` starts before the limit, so it counts.
+  // The iteration after `more` iterations starts before the limit, so it counts.
   return std::min(most, 1 + largest_fit(start_s, now_s, before, time_s, mean_iteration_s_, most));
 }
 

@@ -91,7 +91,7 @@ class Reduction {
     }
   }
 
-  // Counts the failures whose class satisfies `belongs`.
+  // Counts the failures of classes for which `belongs` is true.
   template <class Belongs>
   Estimate count(Belongs belongs) const {
     return over([&](const TrialResult& result) {
@@ -154,7 +154,7 @@ class Reduction {
         all.snapshots += result.ruled[tier].snapshots;
         all.sum_s += result.ruled[tier].sum_s;
       }
-      // A tier that never saved counts at least as long as the campaign.
+      // If a tier never saved, its interval counts as long as the campaign.
       const bool never = all.asked > 0 && all.snapshots == 0;
       report.ruled_every_s.push_back(never ? results_.front().wall_s
                                            : share(all.sum_s, static_cast<double>(all.snapshots)));
@@ -182,7 +182,7 @@ class Reduction {
     report.job_cost_usd = whole(inputs_.price_usd_per_s);
   }
 
-  // Whether there are failures that the theory does not cover: links, slow nodes, nodes lost at
+  // Whether there are failures that the theory does not cover: of links, of slow nodes, of nodes at
   // recorded times.
   bool waits_for_more() const {
     return std::ranges::any_of(inputs_.failures, [](const FailureClass& one) {
@@ -191,9 +191,9 @@ class Reduction {
     });
   }
 
-  // A few trials may never run out of spares, and their spread then hides the waiting for repairs.
-  // If a job can only wait, theory gives the mean waiting time, and the intervals are widened by
-  // the difference to the time that the trials waited.
+  // In a few trials spares may never run out, and the spread of the trials then hides the waiting
+  // for repairs. For a job that can only wait, theory gives the mean waiting time, and the
+  // intervals are widened by its difference to the time that the trials waited.
   void add_unseen_wait(CampaignReport& report) const {
     const RecoveryPolicy& recovery = inputs_.recovery;
     if (recovery.when_no_spare != WhenNoSpare::wait || recovery.elastic.groups > 0 ||

@@ -7,8 +7,8 @@
 
 namespace windtunnel {
 
-// Reduces in the order of trials, so results do not depend on the number of threads. `tiers` and
-// `interval` of the report are not filled.
+// Reduces in the order of trials, so results do not depend on the number of threads. Does not fill
+// `tiers` and `interval` of the report.
 CampaignReport reduce(const CampaignInputs& inputs, const std::vector<TrialResult>& results);
 
 }  // namespace windtunnel

@@ -86,7 +86,7 @@ void Trial::begin_training() {
   }
 }
 
-// Among simultaneous events the end of the campaign comes first, then what the job does itself.
+// If events are simultaneous, the end of the campaign comes first, then what the job does itself.
 Trial::Event Trial::next_event() const {
   const FailureStreams::Next failure = streams_.next();
   Event event{Event::Kind::failure, failure.at_s, failure};
@@ -111,7 +111,7 @@ std::optional<Trial::State> Trial::meet(const Event& event) {
       return meet_failure(event);
     case Event::Kind::repair:
       finish_repairs();
-      // Groups rejoin without a restart; a smaller job needs a restart to grow.
+      // Groups rejoin without a restart. A smaller job can grow only by a restart.
       if (!plan_.is_elastic() && plan_.saver != kNoTier && can_grow()) pause_ = Pause::stop;
       return std::nullopt;
     case Event::Kind::rejoin:
@@ -154,8 +154,8 @@ std::optional<Trial::State> Trial::meet_failure(const Event& event) {
   return fail(class_index);
 }
 
-// Called at the end of an iteration. Returns nothing if a stop is of no use now, so that the job
-// trains on.
+// Must be called at the end of an iteration. Returns nothing if a stop is of no use now; then the
+// job trains on.
 std::optional<Trial::State> Trial::pause() {
   if (pause_ == Pause::rejoin) return rejoin();
   const std::vector<int> slots = leaving();
@@ -168,7 +168,7 @@ std::optional<Trial::State> Trial::pause() {
     tier = kNoTier;
   }
   if (tier != kNoTier) return stop_as_planned(tier);
-  // The request of a planned stop stays until a node is lost, because that stops the job as well.
+  // A request of Pause::stop remains until a node is lost, because that stops the job anyway.
   if (pause_ == Pause::part) pause_ = Pause::none;
   return std::nullopt;
 }
@@ -194,7 +194,7 @@ Trial::State Trial::stop_as_planned(int tier) {
   return State::down;
 }
 
-// Replaces slow nodes where no snapshot would outlive a planned stop.
+// Replaces slow nodes if no snapshot would survive a planned stop.
 Trial::State Trial::give_up_slow_nodes() {
   cut(now_s_);
   finish_repairs();
@@ -207,7 +207,7 @@ Trial::State Trial::give_up_slow_nodes() {
   return go_down();
 }
 
-// The groups of nodes with a notice leave, and no iteration is lost.
+// The groups of nodes that have a notice leave. No iteration is lost.
 Trial::State Trial::part() {
   leave(run_->now_s(), false);
   run_->forget_copies();
@@ -232,7 +232,7 @@ Trial::State Trial::rejoin() {
   return State::training;
 }
 
-// Ends the run at `at_s`: books what it executed, and notes which copies can be restored.
+// Ends the run at `at_s`: books what it executed, and records which copies can be restored.
 void Trial::leave(double at_s, bool running) {
   const int layout = plan_.layout_of(level_);
   copies_.collect(*run_, at_s, running, layout);
@@ -250,7 +250,7 @@ void Trial::cut(double at_s) {
 
 // --- not training
 
-// The remaining groups continue.
+// The remaining groups go on.
 Trial::State Trial::reform() {
   auto interrupted = spend(Loss::detect, detect_s_);
   if (interrupted) return *interrupted;
@@ -293,7 +293,7 @@ Trial::State Trial::recover() {
   return State::training;
 }
 
-// Loads the newest copy; if it turns out to be bad, the next one follows.
+// Loads the newest copy. If it turns out to be corrupt, loads the next one.
 std::optional<Trial::State> Trial::load() {
   Copies::Source source;
   // Startup data is read once per restart, even if several copies are tried.
@@ -308,7 +308,7 @@ std::optional<Trial::State> Trial::load() {
     starts = storms = 0;
     const auto interrupted = spend(Loss::restart, source.load_s + startup_s);
     if (interrupted) return interrupted;
-    // The copy may have been corrupted while it was loaded.
+    // The copy may also have been corrupted while it was loaded.
     source.bad = source.tier != kNoTier && newest_copy(false).bad;
     if (source.bad) copies_.discard(source.tier);
   } while (source.bad);
@@ -321,7 +321,7 @@ std::optional<Trial::State> Trial::load() {
   return std::nullopt;
 }
 
-// The newest copy that the nodes of this moment can load.
+// Returns the newest copy that the nodes present now can load.
 Copies::Source Trial::newest_copy(bool good) const {
   return copies_.newest(good, plan_.layout_of(lacking()));
 }
@@ -340,8 +340,8 @@ std::optional<Trial::State> Trial::spend(Loss loss, double duration_s) {
     account_.spend(loss, next.at_s - now_s_);
     now_s_ = next.at_s;
     strike(next);
-    // A snapshot already being taken continues through the notice period. A job with nothing left
-    // to save releases the node at once.
+    // A snapshot that is being taken goes on during a notice. A job with nothing left to save
+    // releases the node at once.
     if (loss == Loss::stall && streams_.is_notice(next)) {
       streams_.announce(next.failure_class, hit_, now_s_);
     } else if (interrupts(next.failure_class)) {
@@ -350,8 +350,8 @@ std::optional<Trial::State> Trial::spend(Loss loss, double duration_s) {
   }
 }
 
-// Whether the failure just drawn interrupts the job; other effects are applied here. A planned stop
-// or a diverging loss does not affect a job that is not training.
+// Whether the failure that was just drawn interrupts the job. Other effects of the failure are
+// applied here. A planned stop or a diverging loss does not affect a job that does not train.
 bool Trial::interrupts(int failure_class) {
   const FailureClass& kind = inputs_.failures[failure_class];
   if (kind.kind == FailureKind::corrupt_snapshot) copies_.corrupt(kind.corrupt_tier);
@@ -359,7 +359,7 @@ bool Trial::interrupts(int failure_class) {
   if (!traits_of(kind.kind).interrupts()) return false;
   if (hit_.empty()) return false;
   if (state_ == State::down || !groups_.all_out(hit_)) return true;
-  // A group that is already out is hit again: the others do not notice.
+  // A group that is already out is hit again, so the others do not notice.
   double ready_s = now_s_ + streams_.noticed_after_s(failure_class, now_s_);
   if (traits_of(kind.kind).takes_link) ready_s += streams_.draw_repair_s(failure_class);
   groups_.lose(hit_, ready_s + lose_nodes(failure_class));

@@ -20,7 +20,7 @@ namespace windtunnel {
 
 class Trial {
  public:
-  // `plan` must outlive the trial, and `events`, if there. `index` selects the random streams.
+  // `plan` and `events` must outlive the trial. `index` selects the random streams.
   Trial(const CampaignPlan& plan, int index, CampaignMode mode,
         std::vector<CampaignEvent>* events = nullptr);
 
@@ -28,7 +28,7 @@ class Trial {
 
  private:
   enum class State { training, reforming, down, over };
-  // What the job will do at the end of the current iteration.
+  // What the job does at the end of the current iteration.
   enum class Pause { none, rejoin, part, stop };
 
   // What ends or interrupts a run of iterations.
@@ -43,7 +43,6 @@ class Trial {
     double noticed_s;
   };
 
-  // Training.
   State train();
   void begin_training();
   Event next_event() const;
@@ -57,32 +56,29 @@ class Trial {
   void leave(double at_s, bool running);
   void cut(double at_s);
 
-  // Not training.
   State reform();
   State recover();
   std::optional<State> load();
   Copies::Source newest_copy(bool good) const;
-  // Spends the time unless a failure or the end of the campaign comes first; then returns the
-  // resulting state.
+  // Spends the time. If a failure or the end of the campaign comes first, spends the time until
+  // then and returns the resulting state.
   std::optional<State> spend(Loss loss, double duration_s);
   bool interrupts(int failure_class);
 
-  // Failures.
   void strike(const FailureStreams::Next& failure);  // draws hit_
   State fail(int failure_class);
   void lose_copies(const FailureClass& failure_class);
   double lose_nodes(int failure_class);
   double lose_node(int slot, int failure_class);
-  std::vector<int> leaving() const;  // slots
+  std::vector<int> leaving() const;  // slots of nodes that have a notice
   double lose_leaving();
   State go_down();
   void finish_repairs();
-  int lacking() const;  // nodes or groups
-  // Whether the nodes present allow a larger job than the one that trains.
+  int lacking() const;  // number of nodes, or of groups, that are missing
+  // Whether the nodes that are present allow a larger job than the one that trains.
   bool can_grow() const { return plan_.size_of(lacking()) < plan_.size_of(level_); }
   std::vector<int> slots_out() const;
 
-  // Slow nodes.
   void note_slow_node(int failure_class);
   int slowest() const;  // class of the slowest node, or kNoSlowNode
   double next_notice_s() const;
@@ -97,7 +93,7 @@ class Trial {
   const CampaignInputs& inputs_;
   CampaignMode mode_;
   std::vector<CampaignEvent>* events_;
-  std::size_t struck_ = 0;  // event of the last failure
+  std::size_t struck_ = 0;  // index of the last failure in events_
   FailureStreams streams_;
   NodePool pool_;
   Groups groups_;
@@ -106,21 +102,21 @@ class Trial {
 
   State state_ = State::training;
   double now_s_ = 0;
-  std::int64_t head_ = 0;     // next iteration; earlier ones survive
-  std::int64_t reached_ = 0;  // iterations that had run when the job went down
+  std::int64_t head_ = 0;     // next iteration; the results of earlier ones survive
+  std::int64_t reached_ = 0;  // iterations that had run before the job went down
   int level_ = 0;
   int pace_ = 0;
   std::optional<UndisturbedRun> run_;
-  bool goes_on_ = false;  // the next training continues this run, because there was no restart
+  bool goes_on_ = false;  // the next training goes on with this run, because there was no restart
   Pause pause_ = Pause::none;
   double stop_detect_s_ = 0;
   std::vector<SlowNode> slow_;
   std::vector<int> hit_;  // slots that the last failure hit
 
-  // Times of the current recovery.
+  // Times of the recovery that is going on.
   double detect_s_ = 0;
-  double provision_s_ = 0;  // until the spares can join
-  double link_up_s_ = 0;    // time at which the network is repaired
+  double provision_s_ = 0;  // until spares can join
+  double link_up_s_ = 0;    // when the network is repaired
 
   Ruling ruling_;
   std::vector<std::int64_t> failures_;

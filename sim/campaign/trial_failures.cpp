@@ -1,4 +1,4 @@
-// Effects of failures, and nodes that leave and join; see trial.hpp.
+// What failures do, and nodes that leave and join; see trial.hpp.
 #include <algorithm>
 #include <limits>
 #include <set>
@@ -9,7 +9,7 @@
 namespace windtunnel {
 namespace {
 
-// Which of the replicas that hold the same shard the node belongs to.
+// Returns the number of the replica to which the node belongs, among those with the same shard.
 int replica_of(int slot, const NodeGroups& same_shard) {
   return slot % (same_shard.stride * same_shard.size) / same_shard.stride;
 }
@@ -29,12 +29,12 @@ void Trial::strike(const FailureStreams::Next& failure) {
   }
 }
 
-// An unexpected failure at now_s_ that stops the job.
+// Handles an unexpected failure at now_s_ that stops the job.
 Trial::State Trial::fail(int class_index) {
   const FailureClass& failure_class = inputs_.failures[class_index];
   ++ruling_.failures;
   detect_s_ = streams_.noticed_after_s(class_index, now_s_);
-  // Nodes under notice leave now, too, because the job stops anyway.
+  // Nodes that have a notice also leave now, because the job stops anyway.
   std::vector<int> out = leaving();
   out.insert(out.end(), hit_.begin(), hit_.end());
   const bool others_go_on = state_ != State::down && !hit_.empty() && groups_.can_lose(out);
@@ -73,7 +73,7 @@ Trial::State Trial::go_down() {
   return State::down;
 }
 
-// All nodes that a failure of this class takes with it; returns the time until spares can join.
+// Takes away all nodes that a failure of this class takes. Returns the time until spares can join.
 double Trial::lose_nodes(int failure_class) {
   double provision_s = 0;
   if (inputs_.failures[failure_class].kind == FailureKind::node) {
@@ -90,7 +90,7 @@ std::vector<int> Trial::leaving() const {
   return slots;
 }
 
-// Takes away the nodes that have a notice, before it is over.
+// Takes away nodes that have a notice before it ends. Returns the time until spares can join.
 double Trial::lose_leaving() {
   double provision_s = 0;
   while (!streams_.leaving().empty()) {
@@ -100,7 +100,7 @@ double Trial::lose_leaving() {
   return provision_s;
 }
 
-// The node leaves for repair, or for good; the copies that it held are lost.
+// Takes away the node and its copies. Returns the time until a spare can join.
 double Trial::lose_node(int slot, int failure_class) {
   const double repair_s = streams_.draw_away_s(failure_class, slot, now_s_);
   if (inputs_.failures[failure_class].notice_s > 0) log_swap(slot, failure_class);
@@ -131,8 +131,8 @@ int Trial::lacking() const {
   return plan_.is_elastic() ? groups_.lacking() : pool_.empty_slots();
 }
 
-// Slots whose GPUs hold no state of the job while it trains. In a shrunk job these are the slots of
-// a replica that lacks a node: its other nodes wait, or train in another replica.
+// Returns the slots whose GPUs hold no state of the job while it trains. In a shrunk job these are
+// the slots of a replica that lacks a node, whose other nodes wait or train elsewhere.
 std::vector<int> Trial::slots_out() const {
   const bool shrunk = plan_.layout_of(level_) > 0;
   if (groups_.out() == 0 && !shrunk) return {pool_.empty().begin(), pool_.empty().end()};
@@ -181,7 +181,7 @@ std::vector<Trial::SlowNode> Trial::noticed() const {
 
 void Trial::swap_slow_nodes() {
   for (const SlowNode& slow : noticed()) {
-    // If a node became slow twice, its first entry has already removed it.
+    // If a node became slow twice, its first entry has already taken it away.
     if (std::ranges::find(slow_, slow.slot, &SlowNode::slot) == slow_.end()) continue;
     log_swap(slow.slot, slow.failure_class);
     provision_s_ = std::max(provision_s_, lose_node(slow.slot, slow.failure_class));

@@ -44,7 +44,7 @@ void UndisturbedRun::forget_copies() {
   for (Snapshots& snapshots : snapshots_) snapshots.recent.clear();
 }
 
-// Time since the tier's last snapshot started, or since the run did.
+// Returns the time since the tier's last snapshot started, or since the run did.
 double UndisturbedRun::since_s(int tier) const {
   return pace_->elapsed_s(done_, snapshots_[tier].at);
 }
@@ -76,7 +76,7 @@ bool UndisturbedRun::step(double until_s) {
 void UndisturbedRun::advance(double until_s) {
   while (step(until_s)) {
     if (mode_ == CampaignMode::replay) continue;
-    // Advances to the next iteration in which a timed tier may be due; step() then decides.
+    // Jumps to the next iteration in which a timed tier may be due; step() then decides.
     take_jump(
         pace_->iterations_by(until_s, start_s_, done_, iteration(), iterations_until_timed()));
     if (pace_->leaping_tier() != 0) leap(until_s - pace_->leap_guard_s());
@@ -84,8 +84,7 @@ void UndisturbedRun::advance(double until_s) {
 }
 
 // Skips whole periods of the leaping tier that end before `until_s` and before another timed tier
-// is due. It stops early enough (leap_guard_s) that single steps then start all copies that may be
-// needed.
+// is due. Stops so early (leap_guard_s) that single steps then start all copies that may be needed.
 void UndisturbedRun::leap(double until_s) {
   const int tier = std::countr_zero(static_cast<unsigned>(pace_->leaping_tier()));
   const double now = now_s();
@@ -103,15 +102,15 @@ void UndisturbedRun::leap(double until_s) {
     Steps after = done_;
     after += pace_->leap(leap, iteration());
     const std::int64_t next = first_ + after.total;
-    // Leaves room before `end` for the period that is taken alone (see below).
+    // Leaves room before `end` for the last period, which is taken alone (see below).
     if (next > end - (leap == 0 ? 0 : pace_->leap(0, next).total)) return false;
     if (start_s_ + pace_->elapsed_s(after) > end_s) return false;
     if (leap == 0) note_snapshot(tier, iteration(), done_);
     done_ = after;
     return true;
   };
-  // The last period is taken alone, so that the start of its copy is known: the next may not be
-  // complete when the run ends.
+  // The last period is taken alone, so that the start of its copy is known: the copy after it may
+  // not be complete when the run ends.
   const double many_until_s = until_s - pace_->longest_period_s();
   int leap = 1;
   while (leap < Pace::kLeaps && take(leap, many_until_s)) ++leap;
@@ -133,7 +132,7 @@ bool UndisturbedRun::last_was_leaping() const {
   return true;
 }
 
-// How many iterations follow before the first in which a timed tier is due.
+// Returns how many iterations come before the first in which a timed tier is due.
 std::int64_t UndisturbedRun::iterations_until_timed() const {
   std::int64_t count = kManyIterations;
   int known = 0;
@@ -171,8 +170,8 @@ void UndisturbedRun::take_jump(std::int64_t count) {
   done_ = ahead.steps(count);
 }
 
-// The interval until the next snapshot of a timed tier. At `now_s` the state before `iteration` was
-// saved or loaded.
+// Returns the interval until the next snapshot of a timed tier. At `now_s` the state before
+// `iteration` was saved or loaded.
 double UndisturbedRun::interval_s(int tier, double now_s, std::int64_t iteration) const {
   const Cadence& cadence = pace_->cadence(tier);
   if (cadence.rule == nullptr) return cadence.every_s;

@@ -19,7 +19,7 @@
 namespace windtunnel {
 namespace {
 
-// First byte of what the child sends; an Error's exit code follows it.
+// First byte of what the child sends. After kError the exit code follows.
 constexpr char kResult = 'r';
 constexpr char kError = 'e';
 constexpr char kInternalError = 'i';
@@ -41,7 +41,7 @@ void send_outcome(PipeWriter& out, const std::function<void(PipeWriter&)>& body)
     message = kInternalError + std::string(error.what());
   }
   if (!message.empty()) {
-    if (out.has_sent()) _exit(1);  // in the middle of a result
+    if (out.has_sent()) _exit(1);  // part of a result has been sent
     out.drop();
     out.put_bytes(message.data(), message.size());
   }
@@ -49,15 +49,16 @@ void send_outcome(PipeWriter& out, const std::function<void(PipeWriter&)>& body)
 }
 
 [[noreturn]] void child_main(int pipe_end, const std::function<void(PipeWriter&)>& body) {
-  // The simulation usually allocates from the heap of a new thread. On the parent's heap nearly
-  // every page would be written to, and so copied: half of the system time of a small simulation.
+  // The simulation runs in a new thread, because it then usually allocates from that thread's heap.
+  // On the parent's heap nearly every page would be written to, and so copied, which takes half of
+  // the system time of a small simulation.
   PipeWriter out(pipe_end);
   try {
     std::thread([&] { send_outcome(out, body); }).join();
   } catch (const std::system_error&) {  // no further thread is allowed
     send_outcome(out, body);
   }
-  _exit(0);  // not exit: buffers and handlers belong to the parent
+  _exit(0);  // not exit(): buffers and handlers belong to the parent
 }
 
 }  // namespace
@@ -79,7 +80,7 @@ void PipeWriter::send(const char* bytes, std::size_t size) {
   while (size > 0) {
     const ssize_t n = write(end_, bytes, size);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) _exit(1);  // the parent has gone
+    if (n < 0) _exit(1);  // the parent has ended
     bytes += n;
     size -= static_cast<std::size_t>(n);
   }
@@ -123,13 +124,13 @@ std::string PipeReader::rest() {
 
 void run_in_child(const std::function<void(PipeWriter&)>& body,
                   const std::function<void(PipeReader&)>& read) {
-  // Flushes, because both processes would otherwise write what is buffered now.
+  // Both processes would otherwise write what is buffered now.
   std::cout.flush();
   std::cerr.flush();
   std::fflush(nullptr);
   int ends[2];
-  // Several threads may run children: none may inherit the writing end of another one's pipe, or
-  // that pipe would stay open until both have ended.
+  // Several threads may run children. No child may inherit the writing end of another child's pipe,
+  // or that pipe would stay open until both have ended.
   static std::mutex forking;
   std::unique_lock lock(forking);
   if (pipe(ends) != 0) {
@@ -137,7 +138,7 @@ void run_in_child(const std::function<void(PipeWriter&)>& body,
   }
   const pid_t child = fork();
   if (child == 0) {
-    lock.unlock();  // for children of its own
+    lock.unlock();  // the child may fork, too
     close(ends[0]);
     child_main(ends[1], body);
   }
@@ -163,8 +164,8 @@ void run_in_child(const std::function<void(PipeWriter&)>& body,
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  // A child that dies of SIGPIPE lost its reader; then the exception that stopped the reader tells
-  // more.
+  // A child that dies of SIGPIPE has lost its reader. The exception that stopped the reader then
+  // says more.
   if (WIFSIGNALED(status) && WTERMSIG(status) != SIGPIPE) {
     throw Error(fmt::format("the simulation was killed by signal {} ({})", WTERMSIG(status),
                             strsignal(WTERMSIG(status))),

@@ -9,8 +9,8 @@
 
 namespace windtunnel {
 
-// Plain bytes between two processes of the same program. Large vectors are written from where they
-// stand, and read to where they will stand.
+// Sends plain bytes to another process of the same program. Large vectors are written from their
+// place and read into their place, without a copy.
 class PipeWriter {
  public:
   explicit PipeWriter(int end) : end_(end) {}
@@ -55,24 +55,24 @@ class PipeReader {
     values.resize(size);
     get_bytes(values.data(), size * sizeof(T));
   }
-  // Throws Error if the child ends before.
+  // Throws Error if the child ends before it has sent these bytes.
   void get_bytes(void* bytes, std::size_t size);
-  // All bytes until the child ends.
+  // Returns all bytes until the child ends.
   std::string rest();
 
  private:
   std::size_t receive(char* bytes, std::size_t size);
 
   int end_;
-  std::string ahead_;  // read and not yet taken, from at_ on
+  std::string ahead_;  // bytes read from the pipe; those before at_ have been taken
   std::size_t at_ = 0;
 };
 
-// `body` runs in the child and writes its result; `read` takes the result here. An Error of `body`
-// is rethrown here with its exit code, any other exception as InternalError with its text. If
-// `body` throws after part of the result was sent, an Error says that there is no result.
-// Exceptions of `read` pass through. Throws Error (exit code failed) that names the signal if the
-// child was killed.
+// `body` runs in the child and writes its result; `read` takes the result here. If `body` throws an
+// Error, it is rethrown here with its exit code; any other exception becomes an InternalError with
+// its text. If part of the result was sent before `body` threw, an Error says that there is no
+// result. Exceptions of `read` pass through. Throws Error (exit code failed) that names the signal
+// if the child was killed.
 void run_in_child(const std::function<void(PipeWriter&)>& body,
                   const std::function<void(PipeReader&)>& read);
 

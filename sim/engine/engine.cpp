@@ -17,7 +17,7 @@
 namespace windtunnel {
 namespace {
 
-// One list of the fields serves both directions.
+// Writing and reading use the same list of the fields.
 template <class Value, class Visit>
 void visit_fields(Value& timeline, const Visit& field) {
   field(timeline.recorded_as);
@@ -55,7 +55,7 @@ Timeline receive(PipeReader& in) {
   return timeline;
 }
 
-// What `simulate` returns, computed in a child.
+// Returns what `simulate` returns in a child.
 std::optional<Timeline> in_child(const std::function<std::optional<Timeline>()>& simulate) {
   std::optional<Timeline> timeline;
   run_in_child(
@@ -72,8 +72,8 @@ std::optional<Timeline> in_child(const std::function<std::optional<Timeline>()>&
   return timeline;
 }
 
-// Returns by rank of the Plan the rank whose spans are recorded for it. Even without folding,
-// identical ranks have one record unless options.record_all.
+// Returns for each rank of the Plan the rank whose spans are recorded for it. Identical ranks have
+// one record, even without folding, unless options.record_all.
 std::vector<RankId> recorded_by(const Plan& plan, const Cluster& cluster, const FlowTable& flows,
                                 const Folding& folding, const EngineOptions& options) {
   const bool again = options.fold == FoldMode::none && !options.record_all;
@@ -86,8 +86,8 @@ std::vector<RankId> recorded_by(const Plan& plan, const Cluster& cluster, const 
   return recorded;
 }
 
-// For a sample of ranks a smaller sample runs first, because the average load on a link depends on
-// the duration of the plan.
+// If a sample of ranks is simulated, a smaller sample runs first, because the average load on a
+// link depends on the duration of the plan.
 Folding folded(const Plan& plan, const Cluster& cluster, const FlowTable& flows,
                const EngineOptions& options) {
   Folding folding = fold(plan, cluster, flows, options.fold, options.fold_limits);
@@ -131,7 +131,7 @@ Timeline execute(const Plan& plan, const Cluster& cluster, const EngineOptions& 
   const bool may_replay = options.fold == FoldMode::automatic &&
                           (cluster.jitter.active() || !cluster.slow_nodes.empty());
   const FoldLimits& limits = options.fold_limits;
-  double replay_tasks = 0;  // a replay of fewer tasks than these would save nothing
+  double replay_tasks = 0;  // to replay a Timeline of fewer tasks would save nothing
   for (const RankClass& one : plan.classes) {
     replay_tasks += limits.replayed_classes * static_cast<double>(one.tasks.size());
   }

@@ -35,8 +35,8 @@ std::vector<std::int32_t> ways_by_end_link(const Ways& ways, size_t links, bool 
   return order;
 }
 
-// [link]: total capacity of the distinct first (last) links of the paths through it; infinite if
-// the link is itself the first (last) one of a path, or a path repeats a link.
+// Returns for each link the total capacity of the distinct first (or last) links of the paths
+// through it. Infinite: the link itself is first (last) in a path, or a path repeats a link.
 std::vector<double> bound_of_links(const Ways& ways, const std::vector<double>& capacity,
                                    bool first) {
   std::vector<double> bound(capacity.size(), 0);
@@ -63,11 +63,11 @@ struct Use {
   bool operator==(const Use&) const = default;
 };
 
-// Which flows use a link, ascending, and which share of it, in lowest terms.
+// Which flows use a link, ascending, and in which proportion, in lowest terms.
 struct Uses {
   std::vector<std::uint32_t> first;  // [link + 1]
   std::vector<Use> uses;
-  std::vector<std::int32_t> divisor;  // [link], that the weights had in common; 0: not used
+  std::vector<std::int32_t> divisor;  // [link] the common divisor of its weights; 0: not used
 
   std::span<const Use> of(std::int32_t link) const {
     return {uses.data() + first[link], uses.data() + first[link + 1]};
@@ -95,7 +95,7 @@ Uses uses_of_links(const FlowRoutes& routes) {
   return result;
 }
 
-// [link]: the lowest link with the same uses.
+// Returns for each link the lowest link with the same uses.
 std::vector<std::int32_t> alike_links(const Uses& uses, const std::vector<LinkBurst>& bursts) {
   const auto links = static_cast<std::int32_t>(uses.divisor.size());
   std::vector<std::pair<std::uint64_t, std::int32_t>> order;  // hash of the uses, link

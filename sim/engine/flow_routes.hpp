@@ -1,5 +1,5 @@
 // Flows as weights on links, and two reductions that remove links that cannot limit any flow. Both
-// are exact: the set of feasible rates is unchanged, and so is max-min sharing.
+// are exact: they change neither the set of feasible rates nor max-min sharing.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,19 @@ struct WeightedLink {
   bool operator==(const WeightedLink&) const = default;
 };
 
-// Bursts of other jobs' traffic on a link.
+// Bursts of other jobs' traffic that a link meets.
 struct LinkBurst {
   std::int32_t load = -1;  // index into FabricSpec::background; -1: no bursts
-  std::uint32_t link = 0;  // its number on the machine
-  double most = 0;         // largest share of the bandwidth taken by others
+  std::uint32_t link = 0;  // number of the link on the machine
+  double most = 0;         // largest share of the bandwidth that others take
   bool operator==(const LinkBurst&) const = default;
 };
 
 struct FlowRoutes {
   std::vector<std::uint32_t> first_link{0};  // [flow + 1]
-  std::vector<WeightedLink> links;           // of a flow, no link twice
+  std::vector<WeightedLink> links;           // the links of each flow, none twice
   std::vector<double> capacity;              // [link], between bursts
-  std::vector<LinkBurst> bursts;             // [link]; empty: none has any
+  std::vector<LinkBurst> bursts;             // [link]; empty: no link has bursts
   std::vector<double> largest_amount;        // [link] largest amount of any flow that uses it
 
   FlowIndex flows() const { return static_cast<FlowIndex>(first_link.size() - 1); }
@@ -44,11 +44,11 @@ struct FlowLoad {
   WeightedLink link;
 };
 
-// Appends the routes of flows 0 to `flows` - 1. A flow's loads on the same link are added.
+// Appends the routes of flows 0 to `flows` - 1. Loads of a flow on the same link are added.
 void lay_routes(std::vector<FlowLoad> loads, FlowIndex flows, FlowRoutes& routes);
 
-// Paths from end to end, from which flows are composed: each carries `share` of its flow over all
-// its links, in order.
+// Paths from end to end. A flow consists of one or several paths; each carries `share` of the flow
+// over all its links, in order.
 struct Ways {
   std::vector<std::uint32_t> first_link{0};  // [way + 1]
   std::vector<std::int32_t> links;
@@ -60,18 +60,18 @@ struct Ways {
   }
 };
 
-// The smallest integer that makes every share an integer.
+// Returns the smallest integer by which every share becomes an integer.
 std::int32_t whole_unit(const Ways& ways);
 
-// Drops inner links that cannot be a bottleneck: the links before (or after) them, at which all
-// their paths begin (or end), have no more total capacity. `least`: the share of a link that is
-// left during bursts.
+// Drops inner links that cannot be a bottleneck: all their paths begin (or end) at some links
+// before (or after) them, and these have no more capacity in total. `least`: the share of a link's
+// bandwidth that is left during bursts.
 void drop_bounded_links(Ways& ways, const std::vector<double>& capacity,
                         const std::vector<double>& least);
 
-// Merges links that all flows load in the same proportion into the tightest (except links with
-// bursts); divides weights on a link and its capacity by their common divisor; drops unused links.
-// Result: [link] new number, -1: dropped.
+// Merges links that all flows load in the same proportion into the tightest of them (except links
+// with bursts). Divides the weights on a link and its capacity by their common divisor. Drops
+// unused links. Returns the new number of each link, -1: dropped.
 std::vector<std::int32_t> merge_alike_links(FlowRoutes& routes);
 
 }  // namespace windtunnel

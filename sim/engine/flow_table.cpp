@@ -18,7 +18,7 @@ namespace {
 
 class FlowTableBuilder {
  public:
-  // Keeps references. `links`: their state between the bursts of others' traffic.
+  // Keeps references. `links`: links as they are between the bursts of others' traffic.
   FlowTableBuilder(const Plan& plan, const Cluster& cluster, const LinkTable& links,
                    const Calibration& calibration, const std::vector<Calibration>& pools,
                    PathChooser& chooser)
@@ -47,7 +47,7 @@ class FlowTableBuilder {
     }
   }
 
-  // Moves the table out, without links that bound no flow and with equal links merged.
+  // Moves the table out, without links that limit no flow and with equal links merged.
   FlowTable table() {
     drop_bounded_links(ways_, table_.capacity, least_capacity());
     join_ways();
@@ -77,7 +77,7 @@ class FlowTableBuilder {
     ways_.share.push_back(share);
   }
 
-  // Capacities that links have during bursts of others' traffic.
+  // Returns the capacities that links have during bursts of others' traffic.
   std::vector<double> least_capacity() const {
     std::vector<double> least = table_.capacity;
     for (size_t l = 0; l < table_.bursts.size(); ++l) {
@@ -88,7 +88,7 @@ class FlowTableBuilder {
 
   // `wire_share`: the share of the bytes that crosses links other than the NICs.
   void add_transfer(RankId source, RankId destination, double bytes, double wire_share = 1) {
-    // Rounds up to whole 1 / kWireParts, so that shares stay ratios of small integers.
+    // Rounds up to whole 1 / kWireParts, so that shares remain ratios of small integers.
     wire_share = std::ceil(wire_share * kWireParts - 1e-9) / kWireParts;
     bytes *= wire_share;
     const bool choice =
@@ -129,7 +129,7 @@ class FlowTableBuilder {
     return dense = add_link(capacity, {load, number_of(name), background_[load].burst_load()});
   }
 
-  // FNV-1a (Fowler, Noll, Vo): the number of a name does not depend on which other links there are.
+  // FNV-1a (Fowler, Noll, Vo): a link's number depends only on its name, not on other links.
   static std::uint32_t number_of(std::string_view name) {
     std::uint32_t number = 2166136261u;
     for (const char letter : name) {
@@ -181,7 +181,7 @@ class FlowTableBuilder {
     for (const Demand& demand : flow.demands) {
       for (int k = 0; k < demand.weight; ++k) add_resource(rank, demand.resource);
     }
-    // SimGrid ignores the rate of a transfer between hosts, so a private link caps the flow.
+    // SimGrid ignores a rate between hosts, so a link that only this flow uses caps the flow.
     if (!std::isinf(flow.max_rate)) ways_.links.push_back(add_link(flow.max_rate));
     close_way();
     close_flow(flow.amount * (slowed_by_node(task.kind) ? cluster_.slowdown_of(rank) : 1));
@@ -294,7 +294,7 @@ class FlowTableBuilder {
     return pattern;
   }
 
-  // Groups of equal bytes: edges by index, then demands.
+  // Returns groups of equal bytes: the indices of edges, then those of demands.
   static std::vector<std::vector<std::int32_t>> pipelined_flows_of(const CollectiveFlows& flows) {
     std::vector<std::vector<std::int32_t>> pipelined;
     std::vector<double> bytes;  // [group of edges]
@@ -317,8 +317,8 @@ class FlowTableBuilder {
 
   FlowIndex next_flow() const { return static_cast<FlowIndex>(amount_.size()); }
 
-  // Turns the remaining paths into routes of flows. A flow has weight `unit` on a link that carries
-  // all of it, so that shares are integers too.
+  // Turns the remaining paths into routes of flows. On a link that carries all of a flow, the flow
+  // has weight `unit`, so that shares are also integers.
   void join_ways() {
     const std::int32_t unit = whole_unit(ways_);
     for (double& capacity : table_.capacity) capacity *= unit;
@@ -353,12 +353,12 @@ class FlowTableBuilder {
   FlowTable table_;
   std::vector<std::int32_t> dense_of_link_;  // [LinkId] -> link of the table, -1: not used
   std::vector<LinkId> route_;
-  std::vector<char> chosen_;  // [link], until alike ones are one
+  std::vector<char> chosen_;  // [link], before alike links are merged
   Ways ways_;
   std::vector<std::int32_t> first_way_{0};           // [flow + 1]
   std::vector<double> amount_;                       // [flow]
   std::vector<std::vector<CollectiveFlows>> known_;  // [group][pattern], per byte of the buffer
-  std::vector<std::optional<GroupShape>> shape_;     // [group], once it is asked for
+  std::vector<std::optional<GroupShape>> shape_;     // [group], computed when it is needed
 };
 
 }  // namespace
@@ -366,7 +366,7 @@ class FlowTableBuilder {
 FlowTable flow_table(const Plan& plan, const Cluster& cluster, const Calibration& calibration,
                      const std::vector<Calibration>& pools) {
   const bool pcie = copies_over_pcie(plan);
-  const LinkTable links(cluster, pcie);  // average capacities: path choice ignores bursts
+  const LinkTable links(cluster, pcie);  // average capacities: paths are chosen for these
   Cluster quiet = cluster;
   quiet.fabric = between_bursts(quiet.fabric);
   const LinkTable between = has_bursts(cluster.fabric) ? LinkTable(quiet, pcie) : links;

@@ -11,7 +11,7 @@
 namespace windtunnel {
 namespace {
 
-// Without folding everything is its own colour.
+// Without folding everything has a different colour.
 std::vector<Colour> all_different(size_t count) {
   std::vector<Colour> colours(count);
   std::iota(colours.begin(), colours.end(), Colour{0});
@@ -43,8 +43,8 @@ void fold_groups(const std::vector<Colour>& colours, Folding& folding) {
   }
 }
 
-// Returns by link of the table the folded link that it represents, or -1: one link represents each
-// colour.
+// Returns for each link of the table the folded link that it represents; -1: another link of its
+// colour represents the folded link.
 std::vector<std::int32_t> fold_links(const FlowTable& flows, const std::vector<Colour>& colours,
                                      std::vector<std::int32_t>& number_of_link, Folding& folding) {
   Numbering numbering;
@@ -64,12 +64,12 @@ std::vector<std::int32_t> fold_links(const FlowTable& flows, const std::vector<C
   return represents;
 }
 
-// [flow] Its owner. On each link only the owner that puts the largest load there counts. Empty: all
-// flows are simulated.
-using Owners = std::vector<std::int64_t>;  // [flow]; empty: no flows are left out
+// [flow] its owner. Only the owner that puts the largest load on a link counts there. Empty: no
+// flows are left out.
+using Owners = std::vector<std::int64_t>;
 
-// A rank in step owns its messages, a group inside a replica its collectives; one common owner has
-// all other flows.
+// Ranks in step with each other own their messages together, and a group inside a replica owns its
+// collectives. All other flows have one common owner.
 Owners owners_of(const Plan& plan, const FlowTable& flows) {
   Owners owners(flows.flows(), -1);
   for (size_t c = 0; c < plan.classes.size(); ++c) {
@@ -96,7 +96,7 @@ struct OwnedLoad {
   auto place() const { return std::tuple(load.flow, load.link.link, owner); }
 };
 
-// For each flow and link the largest load that one owner puts there.
+// Returns for each flow and link the largest load that one owner puts there.
 std::vector<FlowLoad> loads_of_one(std::vector<OwnedLoad> owned) {
   std::ranges::sort(owned, {}, &OwnedLoad::place);
   std::vector<FlowLoad> loads;
@@ -115,7 +115,7 @@ std::vector<FlowLoad> loads_of_one(std::vector<OwnedLoad> owned) {
   return loads;
 }
 
-// Routes of the folded flows: on each link colour, the load of all flows of one colour on one link.
+// Makes routes of folded flows: on a link colour, the load of all flows of a colour on one link.
 void fold_flows(const FlowTable& flows, const std::vector<Colour>& flow_colours,
                 const std::vector<Colour>& link_colours, const Owners& owners, Folding& folding) {
   std::vector<std::int32_t> number_of_link;
@@ -158,7 +158,7 @@ Folding fold(const Plan& plan, const Cluster& cluster, const FlowTable& flows, F
   const Colours colours = refined_colours(plan, cluster, flows, ChosenWays::tell_apart);
   fold_ranks(plan, colours.ranks, folding);
   const auto unlike = static_cast<std::int64_t>(folding.ranks.size());
-  // Links with bursts are not sampled, because each of the links that one represents has its own
+  // Links with bursts are not sampled, because each of the links that one represents has different
   // bursts.
   const bool samples = mode == FoldMode::automatic && flows.bursts.empty();
   if (samples && unlike > limits.unlike_ranks) {

@@ -13,14 +13,14 @@
 namespace windtunnel {
 namespace {
 
-// Above this number of actors guard pages would exceed the kernel's limit of mappings per process
-// (65,530, two per stack); smaller runs of the same code are guarded against stack overflow.
+// With more actors, guard pages would exceed the kernel's limit of mappings per process (65,530,
+// two per stack). Smaller runs of the same code are guarded against stack overflow.
 constexpr std::size_t kGuardedActors = 8192;
 
 // Dates closer than this count as equal in SimGrid. Its clock rounds when it advances to the next
-// date, and if a clock of many seconds passes a date by more than this, the event at that date
-// never happens. The value therefore follows the longest sleep or transfer: far below a rounding
-// error of its result, and above that of a clock a thousand times as long.
+// date. If a clock of many seconds passes a date by more than this, the event at that date never
+// happens. The value therefore follows the longest sleep or transfer: it is far below a rounding
+// error of their results, and above that of a clock a thousand times as long.
 double precision_s(const Folding& folding, double longest_s) {
   for (const WeightedLink& link : folding.links) {
     longest_s = std::max(
@@ -29,7 +29,7 @@ double precision_s(const Folding& folding, double longest_s) {
   return std::max(1e-12, std::ldexp(longest_s, -43));
 }
 
-// SimGrid's fastest context switch is its own assembly, which exists only for x86.
+// SimGrid's fastest context switch is in assembly of its own, which exists only for x86.
 #ifdef __x86_64__
 constexpr const char* kContexts = "--cfg=contexts/factory:raw";
 #else
@@ -39,9 +39,9 @@ constexpr const char* kContexts = "--cfg=contexts/factory:boost";
 std::vector<std::string> configuration(std::size_t actors, double precision_s) {
   std::vector<std::string> arguments = {
       "windtunnel",
-      // Suppresses messages of SimGrid: neither warnings that a sleep is shorter than its
-      // precision, which is irrelevant here, nor its deadlock report, which is replaced by one in
-      // terms of the Plan.
+      // Suppresses two messages of SimGrid: warnings that a sleep is shorter than its precision,
+      // which does not matter here, and its deadlock report, which one in terms of the Plan
+      // replaces.
       "--log=root.thres:critical",
       "--log=root.app:file:/dev/null",
       "--cfg=network/model:CM02",
@@ -55,7 +55,7 @@ std::vector<std::string> configuration(std::size_t actors, double precision_s) {
       "--cfg=debug/verbose-exit:0",
   };
   if (kAddressSanitizer || kThreadSanitizer) {
-    arguments.push_back("--cfg=contexts/factory:thread");  // they know the stacks of threads only
+    arguments.push_back("--cfg=contexts/factory:thread");  // they know only the stacks of threads
   } else {
     arguments.push_back(kContexts);
     arguments.push_back("--cfg=contexts/stack-size:16");
@@ -73,7 +73,7 @@ std::unique_ptr<simgrid::s4u::Engine> make_engine(std::vector<std::string> argum
   return std::make_unique<simgrid::s4u::Engine>(&count, pointers.data());
 }
 
-// SimGrid 4 calls add_host() what SimGrid 3 calls create_host(); either version lacks the other's
+// SimGrid 4 calls add_host() what SimGrid 3 calls create_host(). Either version lacks the other
 // name or warns of it.
 template <class Zone>
 simgrid::s4u::Host* new_host(Zone& zone, const std::string& name) {
@@ -112,8 +112,8 @@ class RouteZone : public simgrid::kernel::routing::NetZoneImpl {
   explicit RouteZone(const Folding& folding) : NetZoneImpl("windtunnel"), folding_(folding) {}
 
   // SimGrid never lets a transfer go faster than the links of its route were when it started,
-  // whatever they weigh. A link with bursts therefore has a multiple of its speed, and its weights
-  // the same multiple, so that the limit holds between bursts and in them.
+  // whatever its weights are. A link with bursts therefore has a multiple of its speed, and weights
+  // on it have the same multiple, so that the limit is right between bursts and during them.
   int repeats(std::size_t link) const {
     if (folding_.bursts.empty()) return 1;
     return static_cast<int>(std::ceil(1 / (1 - folding_.bursts[link].most) - 1e-9));
@@ -151,7 +151,7 @@ Platform::Platform(const Folding& folding, std::size_t actors, double longest_s)
     : folding_(folding),
       engine_(make_engine(configuration(actors, precision_s(folding, longest_s)))) {
   scale_links();
-  // SimGrid 3 makes the first zone its root, 4 has one of its own; the root deletes the others.
+  // SimGrid 3 makes the first zone its root, SimGrid 4 has a root. The root deletes the others.
   zone_ = new RouteZone(folding);
   simgrid::kernel::routing::NetZoneImpl* root = engine_->get_netzone_root()->get_impl();
   if (root != zone_) zone_->set_parent(root);

@@ -1,10 +1,9 @@
 // The machine in SimGrid: links with latency 0, one zone that knows every route, and one host per
-// route (a host costs 1.5 KB and 5 us, and does nothing else).
-//
-// A transfer is a message that an actor on the route's host sends to itself through its own
-// mailbox. Comm::sendto would be simpler, but SimGrid 3.32 treats it as detached: it is kept in one
-// list of all such transfers, which every completion searches (measured with 16,384 at a time: 92
-// us per transfer and sleep, against 15 us this way), and it ignores set_rate.
+// route (a host costs 1.5 KB and 5 us, and is used for nothing else).
+// A transfer is a message that an actor on the route's host sends to itself through its mailbox.
+// Comm::sendto would be simpler, but SimGrid 3.32 treats it as detached: it is kept in one list of
+// all such transfers, which every completion searches (measured with 16,384 at a time: 92 us per
+// transfer and sleep, against 15 us this way), and it ignores set_rate.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +19,9 @@ namespace windtunnel {
 
 class RouteZone;
 
-// The sending and the receiving end of a transfer. This object must be kept until the transfer has
-// ended. start() begins the transfer. wait() returns when it has ended, and begins it first if
-// start() was not called, which saves a context switch.
+// The sending and the receiving end of a transfer. The object must live until the transfer has
+// ended. start() begins the transfer. wait() returns when it has ended; if start() was not called,
+// wait() begins it, which saves a context switch.
 struct LinkTransfer {
   simgrid::s4u::CommPtr out;
   simgrid::s4u::CommPtr in;
@@ -32,19 +31,19 @@ struct LinkTransfer {
 
 class Platform {
  public:
-  // Configures SimGrid and builds the links; once per process. `actors` determines whether their
-  // stacks get guard pages; `longest_s`, the longest sleep of any actor, the precision of dates.
+  // Configures SimGrid and builds the links, once per process. `actors` determines whether stacks
+  // get guard pages; `longest_s`, the longest sleep, the precision of dates.
   Platform(const Folding& folding, std::size_t actors, double longest_s);
 
   simgrid::s4u::Engine& engine() { return *engine_; }
-  // All actors are on one host.
+  // Starts an actor on the one host that all actors share.
   simgrid::s4u::ActorPtr start_actor(const std::string& name, const std::function<void()>& code);
-  simgrid::s4u::Mailbox* mailbox(std::size_t actor);  // of one actor, by its number
+  simgrid::s4u::Mailbox* mailbox(std::size_t actor);  // mailbox of the actor with this number
   // Sets the share of a link's capacity that is available. Only an actor may call it.
   void set_share(std::size_t link, double share);
   bool has_links(FlowIndex flow) const;
-  // The transfer of `amount` units over the route of the flow, which must have links. Only an actor
-  // may call it, with its own mailbox.
+  // Returns the transfer of `amount` units over the route of the flow, which must have links. Only
+  // an actor may call it, with its own mailbox.
   LinkTransfer transfer(simgrid::s4u::Mailbox* mailbox, FlowIndex flow, double amount);
 
  private:
@@ -56,7 +55,7 @@ class Platform {
   std::vector<simgrid::s4u::Host*> hosts_;  // [folded flow], at least one
   void* payload_ = nullptr;                 // dummy payload of transfers
   // SimGrid counts transfers in whole bytes. Units here include SM-seconds, so amounts and
-  // capacities are scaled up by a power of two, the same for all links connected by flows.
+  // capacities are scaled up by a power of two, which is the same for all links that flows connect.
   std::vector<double> scale_;  // [folded link]
 };
 

@@ -7,7 +7,7 @@
 namespace windtunnel {
 namespace {
 
-// Returns the slot of the rank's class in which it has this group.
+// Returns the slot of the rank's class that has this group.
 std::int32_t slot_of(const RankClass& rank_class, std::int32_t member, std::int32_t group) {
   for (size_t s = 0; s < rank_class.groups.size(); ++s) {
     if (rank_class.groups[s][member] == group) return static_cast<std::int32_t>(s);

@@ -1,5 +1,5 @@
 // A Plan prepared for simulation: its task lists, the ranks to simulate, and their transfers as
-// folded flows. Plain arrays without SimGrid types.
+// folded flows, in plain arrays without SimGrid types.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 
 namespace windtunnel {
 
-// One type of edge in a folded collective, sent by the simulated rank that represents its source.
+// An edge of a folded collective. The simulated rank that represents its source sends it.
 struct GroupEdge {
   std::int32_t rank = 0;  // index into Folding::ranks
   std::int32_t slot = 0;
-  FlowIndex flow = 0;  // folded
-  double bytes = 0;    // per byte of the buffer
+  FlowIndex flow = 0;  // folded flow
+  double bytes = 0;    // bytes for each byte of the buffer
   auto owner() const { return std::pair(rank, slot); }
 };
 
 struct FoldedGroup {
-  int arrivals = 0;                              // (simulated rank, slot) pairs that meet
+  int arrivals = 0;                              // number of pairs (simulated rank, slot) that meet
   std::vector<std::vector<GroupEdge>> patterns;  // [pattern], ascending by owner
 };
 

@@ -11,8 +11,8 @@ namespace windtunnel {
 
 class Recorder {
  public:
-  // Ranks are indices into folding.ranks. `recorded_by` gives for every rank of the Plan the rank
-  // recorded for it: an unfolded run of thousands of identical ranks would fill the memory.
+  // Ranks are indices into folding.ranks. `recorded_by` names for every rank of the Plan the rank
+  // that is recorded for it, because spans of thousands of ranks would fill the memory.
   Recorder(const Plan& plan, const Folding& folding, std::vector<RankId> recorded_by);
 
   void start(std::int32_t rank, TaskIndex task, double now_s) {
@@ -20,7 +20,7 @@ class Recorder {
   }
   void end(std::int32_t rank, TaskIndex task, int iteration, double now_s);
 
-  // Takes the spans out. Peak memory is that of this process so far.
+  // Moves the spans out. Peak memory is that of this process so far.
   Timeline take_timeline(std::uint64_t events);
 
  private:

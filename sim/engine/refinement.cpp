@@ -35,16 +35,16 @@ class Refinement {
       }
     }
     for (size_t l = 0; l < link_.size(); ++l) link_[l] = of_number(flows.capacity[l]);
-    for (size_t l = 0; l < flows.bursts.size(); ++l) {  // each has bursts of its own
+    for (size_t l = 0; l < flows.bursts.size(); ++l) {  // each link has different bursts
       if (flows.bursts[l].load >= 0) link_[l] = join(link_[l], mix_colour(flows.bursts[l].link));
     }
     for (size_t g = 0; g < group_.size(); ++g)
       group_[g] = mix_colour(plan.groups[g].members.size());
   }
 
-  // Every round makes each colour a function of its old value and of its surroundings, so colours
-  // only split; when none did, the partition is equitable. Flows need no count: their colour is a
-  // function of the others'.
+  // In every round the new colour of an element is a function of its old colour and of its
+  // surroundings, so colours only split. When none has split, the partition is equitable. Colours
+  // of flows are not counted, because they are a function of the other colours.
   Colours run() {
     std::int64_t before = 0;
     for (;;) {
@@ -113,7 +113,7 @@ class Refinement {
     }
   }
 
-  // Colours are equal for all members, because the position on a ring makes no difference.
+  // All members of a group are treated alike, because the position on a ring makes no difference.
   void colour_groups() {
     std::vector<Colour> content(group_.size(), 0);
     for (const RankClass& rank_class : plan_.classes) {
@@ -133,8 +133,8 @@ class Refinement {
     }
   }
 
-  // Its messages, then what its tasks demand. Most tasks demand nothing, and to find those that do
-  // among thousands for each of a million members would take most of the time.
+  // Returns the flows of its messages, then those that its tasks demand. They are found once per
+  // class, because a search of thousands of tasks for a million members takes long.
   static std::vector<FlowIndex> flows_of_first_member(const FlowTable::ClassFlows& own) {
     std::vector<FlowIndex> flows;
     for (const FlowIndex flow : own.message) {

@@ -23,9 +23,9 @@ inline Colour mix_colour(Colour x) {
   return x ^ (x >> 31);
 }
 
-// Numbers distinct values by first occurrence. The table is open-addressed and grows: millions of
-// colours are counted several times, but if folding works well few are distinct, so it stays in the
-// cache.
+// Numbers distinct values by first occurrence. The table is open-addressed and grows from a small
+// size: millions of colours are counted several times, but if folding works well only few are
+// distinct, so it remains in the cache.
 class Numbering {
  public:
   std::int32_t number(Colour colour) {
@@ -43,7 +43,7 @@ class Numbering {
     std::int32_t number = -1;
   };
 
-  // The colour's slot, or the free one that it would take.
+  // Returns the colour's slot, or the free slot that it would take.
   Slot& slot_of(Colour colour) {
     const size_t mask = slots_.size() - 1;
     size_t i = mix_colour(colour) & mask;
@@ -72,7 +72,7 @@ struct Colours {
 
 std::int64_t distinct(const std::vector<Colour>& colours);
 
-// States whether paths chosen by routing (FlowTable::chosen) distinguish flows.
+// Whether paths that routing chose (FlowTable::chosen) distinguish flows.
 enum class ChosenWays { tell_apart, ignored };
 
 Colours refined_colours(const Plan& plan, const Cluster& cluster, const FlowTable& flows,

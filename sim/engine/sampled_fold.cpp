@@ -15,14 +15,14 @@ namespace windtunnel {
 namespace {
 
 struct Pipeline {
-  std::vector<RankId> ranks;         // sorted by colour, then number: kinds correspond by index
+  std::vector<RankId> ranks;         // by colour, then number: pipelines of a kind match by index
   std::vector<std::int32_t> groups;  // in the same order, without groups of replicas
   Colour kind = 0;
-  double seconds = 0;           // transfer time, each transfer over its slowest path
-  std::int32_t played_by = -1;  // the simulated pipeline that it is taken to behave like
+  double seconds = 0;           // sum of its transfers' times, each over its slowest path
+  std::int32_t played_by = -1;  // the simulated pipeline whose times it gets
 };
 
-// [rank] -> the lowest rank that messages and groups within pipelines join it with.
+// Returns for each rank the lowest rank to which messages and groups within pipelines join it.
 std::vector<RankId> joined_ranks(const Plan& plan) {
   std::vector<RankId> root(plan.ranks);
   std::iota(root.begin(), root.end(), 0);
@@ -99,7 +99,7 @@ class Sampler {
     }
   }
 
-  // [flow] -> its pipeline; -1: it belongs to a group of replicas.
+  // Finds the pipeline of each flow; -1: the flow belongs to a group of replicas.
   void find_owners() {
     owner_.assign(flows_.flows(), -1);
     for_each_of_ranks([&](FlowIndex first, const RankClass& rank_class) {
@@ -114,7 +114,7 @@ class Sampler {
     }
   }
 
-  // Calls `visit` with the first flow of each message and demand, and with the class of its ranks.
+  // Calls `visit` with the first flow of each message and demand, and the class of its ranks.
   template <class Visit>
   void for_each_of_ranks(const Visit& visit) const {
     for (size_t c = 0; c < plan_.classes.size(); ++c) {
@@ -172,8 +172,8 @@ class Sampler {
     return each;
   }
 
-  // The first half of the sample are the slowest ranks; the second half is spread over the others.
-  // A rank that is not simulated takes the times of the nearest one in that order.
+  // The first half of the sample are the slowest pipelines; the second half is spread over the
+  // others. One that is not simulated gets the times of the nearest simulated one in that order.
   void choose_of_kind(const std::vector<std::int32_t>& of_kind, std::int64_t most) {
     const std::int64_t count = std::ssize(of_kind);
     const std::int64_t sample = std::min(most, count);
@@ -275,7 +275,7 @@ class Sampler {
 
   // ---- links ----
 
-  // Every flow of replicas' groups is a part of the flow that represents them all.
+  // All flows of groups of replicas take part, because one flow represents them all.
   bool takes_part(FlowIndex flow) const { return owner_[flow] < 0 || simulated(owner_[flow]); }
 
   std::int32_t add_link(double capacity, double largest_amount) {
@@ -284,9 +284,9 @@ class Sampler {
     return static_cast<std::int32_t>(folding_.capacity.size() - 1);
   }
 
-  // Keeps three kinds of links: links that simulated pipelines cross without a choice, one link per
-  // colour among other such links, and the slowest link of groups of replicas, which are one
-  // rendezvous.
+  // Keeps three kinds of links: links that simulated pipelines cross without a choice; of the other
+  // links without a choice, one for each colour; and the slowest link of groups of replicas, which
+  // are one rendezvous.
   void keep_links() {
     std::vector<char> kept(flows_.capacity.size(), 0);
     std::vector<WayLoads::Way> slowest(folded_flows_);
@@ -322,7 +322,7 @@ class Sampler {
     Colour kind = 0;
   };
 
-  // [kept link] -> the folded flows that cross this very link.
+  // Returns for each kept link the folded flows that cross this very link.
   std::vector<std::vector<Passing>> passing_flows() const {
     std::vector<std::vector<Passing>> passing(folding_.capacity.size());
     for (FlowIndex flow = 0; flow < flows_.flows(); ++flow) {
@@ -339,8 +339,8 @@ class Sampler {
     return passing;
   }
 
-  // The load of a flow on a link is represented by its simulated representative if that crosses the
-  // link too, otherwise by another one of its kind. On links of replicas' groups pipelines have
+  // The simulated representative of a flow has the flow's load on a link if it crosses the link,
+  // too; otherwise another flow of its kind has it. On links of replicas' groups pipelines have
   // their average load.
   void lay_on_kept_links() {
     struct Average {
@@ -400,9 +400,9 @@ class Sampler {
   std::optional<WayLoads> loads_;
   std::vector<RankId> played_by_;              // [rank]
   std::vector<std::int32_t> group_played_by_;  // [group]
-  std::vector<std::int32_t> link_number_;      // [link] -> folded link, -1: not simulated
+  std::vector<std::int32_t> link_number_;      // [link] -> folded link; -1: not simulated
   FlowIndex folded_flows_ = 0;
-  std::vector<FlowLoad> routes_;  // of the folded flows
+  std::vector<FlowLoad> routes_;  // routes of the folded flows
   Folding folding_;
 };
 

@@ -1,11 +1,10 @@
-// Folding for hashed or planned routing, where nearly every pipeline (ranks connected by messages,
-// or by groups other than of replicas) has different neighbours on links between pods, so that
-// nothing folds exactly. Among the pipelines that differ only by these paths, some are simulated:
-// the slowest, which determine when replicas synchronise, and others spread evenly over the rest;
-// each group of replicas is one rendezvous. On its slowest link a simulated flow meets as many
-// flows of its kind as in reality, though not the same ones; other kinds take their average
-// bandwidth (way_loads.hpp).
-//
+// Folding for hashed or planned routing. A pipeline is a set of ranks that messages, or groups
+// other than those of replicas, connect. With such routing nearly every pipeline has different
+// neighbours on links between pods, so nothing folds exactly. Among pipelines that differ only by
+// these paths, some are simulated: the slowest, which determine when replicas synchronise, and
+// others spread evenly over the rest. Each group of replicas is one rendezvous. On its slowest link
+// a simulated flow meets as many flows of its kind as in reality, though not the same ones; other
+// kinds take their average bandwidth (way_loads.hpp).
 // Error compared with simulating all ranks: docs/physics/network.md.
 #pragma once
 
@@ -17,7 +16,7 @@
 
 namespace windtunnel {
 
-// A fold with as many pipelines of each kind as `ranks` ranks allow, at least one. `duration_s`:
+// Folds with as many pipelines of each kind as `ranks` ranks allow, at least one. `duration_s`:
 // estimated duration of the plan.
 Folding sampled_fold(const Plan& plan, const Cluster& cluster, const FlowTable& flows,
                      std::int64_t ranks, double duration_s = 0);

@@ -74,7 +74,7 @@ class Simulation {
     }
   }
 
-  // By how much the kernels of the task take longer.
+  // Returns the factor by which the kernels of the task take longer.
   double slowdown(std::int32_t r, TaskIndex t) const {
     const RankState& rank = ranks_[r];
     return slowdowns_[rank.first_slowdown + pace_.place(t, rank.tasks_of->tasks[t].iteration)];
@@ -105,7 +105,7 @@ class Simulation {
     }
   }
 
-  // Each link has independent bursts, until the last task has ended.
+  // Starts independent bursts on each link, which end with the last task.
   void start_bursts() {
     for (std::size_t l = 0; l < folding_.bursts.size(); ++l) {
       const LinkBurst& burst = folding_.bursts[l];
@@ -124,7 +124,7 @@ class Simulation {
     }
   }
 
-  // An exception must not cross SimGrid's contexts: it is kept, and ends the simulation.
+  // An exception must not cross SimGrid's contexts, so it is kept and ends the simulation.
   template <class Body>
   void guarded(Body body) {
     try {
@@ -212,7 +212,7 @@ class Simulation {
     board_.arrive(receive);
   }
 
-  // The other end of a message.
+  // Returns the other end of a message.
   TaskRef counterpart_of(const TaskRef& end) const {
     const RankState& rank = ranks_[end.rank];
     const std::int16_t slot = rank.rank_class->tasks[end.task].peer_slot;
@@ -253,7 +253,7 @@ class Simulation {
     }
   }
 
-  // Rendezvous never move, because actors that sleep hold references to them.
+  // Rendezvous never move in memory, because actors that sleep hold references to them.
   Rendezvous& rendezvous_at(std::int32_t group, std::int32_t sequence) {
     auto& rendezvous = rendezvous_[group];
     if (static_cast<std::size_t>(sequence) >= rendezvous.size()) rendezvous.resize(sequence + 1);
@@ -267,7 +267,7 @@ class Simulation {
     for (const TaskRef& sleeper : sleepers) wake(sleeper);
   }
 
-  // ---- time passing ----
+  // ---- functions in which time passes ----
 
   void sleep_for(double seconds) {
     if (seconds <= 0) return;
@@ -275,8 +275,8 @@ class Simulation {
     s4u::this_actor::sleep_for(seconds);
   }
 
-  // Sends the bytes of a message (flow -1: none), the task's demands, and for a collective the
-  // edges that start here, all at once.
+  // Sends all at once: the bytes of a message (flow -1: none), the task's demands, and for a
+  // collective the edges that start here.
   void transfer(std::int32_t r, TaskIndex t, FlowIndex message, double bytes) {
     std::vector<LinkTransfer> transfers;
     s4u::Mailbox* mailbox = stream_of(r, ranks_[r].tasks_of->tasks[t].stream).mailbox;
@@ -316,7 +316,7 @@ class Simulation {
     return {owned.first, owned.second};
   }
 
-  // ---- bookkeeping, without any time passing ----
+  // ---- functions in which no time passes ----
 
   StreamState& stream_of(std::int32_t r, std::size_t s) {
     return streams_[ranks_[r].first_stream + s];
@@ -326,7 +326,7 @@ class Simulation {
     s4u::this_actor::suspend();
   }
 
-  // ---- what the board asks for ----
+  // ---- functions that the board calls ----
 
   friend class TaskBoard<Simulation>;
   void on_start(const TaskRef& task) {
@@ -381,7 +381,7 @@ class Simulation {
 Timeline simulate_program(const Plan& plan, const Cluster& cluster, const FlowTable& flows,
                           const Folding& folding, const Program& program,
                           std::vector<RankId> recorded_by) {
-  // Never destroyed: the process ends after this, and taking SimGrid apart would only cost time.
+  // Never destroyed: the process ends after this, and to take SimGrid apart would only cost time.
   auto* simulation = new Simulation(plan, cluster, flows, folding, program, std::move(recorded_by));
   return simulation->run();
 }

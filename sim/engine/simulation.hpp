@@ -1,5 +1,5 @@
-// Runs a Program on SimGrid: an actor per (rank, stream), with messages and demands as transfers
-// over the custom zone of platform.hpp. The calling process cannot simulate again.
+// Runs a Program on SimGrid: one actor per (rank, stream), with messages and demands as transfers
+// over the custom zone of platform.hpp. The calling process cannot run another simulation.
 #pragma once
 
 #include <vector>
@@ -11,8 +11,8 @@
 
 namespace windtunnel {
 
-// `recorded_by`: see recorder.hpp. Throws InternalError that names rank, class, stream and task
-// when the Plan deadlocks.
+// `recorded_by`: see recorder.hpp. Throws InternalError that names rank, class, stream and task if
+// the Plan deadlocks.
 Timeline simulate_program(const Plan& plan, const Cluster& cluster, const FlowTable& flows,
                           const Folding& folding, const Program& program,
                           std::vector<RankId> recorded_by);

@@ -1,4 +1,4 @@
-// A Simulation's data about tasks, streams, collectives and ranks while they run.
+// What a Simulation knows of tasks, streams, collectives and ranks while they run.
 #pragma once
 
 #include <cstddef>
@@ -11,21 +11,21 @@
 
 namespace windtunnel {
 
-inline constexpr TaskIndex kNothing = -1;  // the stream's actor is not waiting
-inline constexpr TaskIndex kAnyTask = -2;  // it waits for any task to become ready
+inline constexpr TaskIndex kNothing = -1;  // the stream's actor does not wait
+inline constexpr TaskIndex kAnyTask = -2;  // the actor waits for any task to become ready
 
 struct StreamState {
   simgrid::s4u::ActorPtr actor;
-  simgrid::s4u::Mailbox* mailbox = nullptr;  // of its transfers
+  simgrid::s4u::Mailbox* mailbox = nullptr;  // the stream's transfers use it
   TaskIndex waiting_for = kNothing;
 };
 
-// One collective of a group: members that have arrived, and actors that sleep until it continues.
+// One collective of a group: members that have arrived, and actors that sleep until it goes on.
 struct Rendezvous {
   int arrived = 0;
-  int working = 0;     // members whose transfers still run
+  int working = 0;     // members with transfers that still run
   double cost_s = 0;   // maximum over members
-  bool fluid = false;  // some member has transfers: every member proceeds separately
+  bool fluid = false;  // some member has transfers, so every member goes on separately
   bool started = false;
   bool ended = false;
   std::vector<TaskRef> sleepers;
@@ -34,8 +34,8 @@ struct Rendezvous {
 struct RankState {
   const ClassTemplate* tasks_of = nullptr;
   const RankClass* rank_class = nullptr;
-  std::size_t first_slowdown = 0;  // into slowdowns_
-  std::size_t first_stream = 0;    // into streams_
+  std::size_t first_slowdown = 0;  // index into slowdowns_
+  std::size_t first_stream = 0;    // index into streams_
 };
 
 }  // namespace windtunnel

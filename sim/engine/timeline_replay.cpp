@@ -19,18 +19,18 @@
 namespace windtunnel {
 namespace {
 
-// Ranks that stay alike: in step with each other, on equally slow nodes, and represented by one
-// rank in the steady timeline. By class.
+// Lanes of a class: sets of ranks that remain alike, because they are in step with each other, on
+// equally slow nodes, and represented by one rank in the steady timeline.
 struct Lanes {
-  std::vector<RankId> rank;          // the lowest of each
-  std::vector<std::int32_t> member;  // its position in the class
-  std::vector<std::int32_t> size;    // ranks
+  std::vector<RankId> rank;          // [lane] its lowest rank
+  std::vector<std::int32_t> member;  // [lane] position of this rank in the class
+  std::vector<std::int32_t> size;    // [lane] number of ranks
 };
 
-// An event of a task; events are kept in the order of the steady timeline.
+// An event of a task. Events are processed in the order of the steady timeline.
 struct Moment {
   double steady_s = 0;
-  std::int32_t place = 0;  // the index of the task among those of all classes
+  std::int32_t place = 0;  // index of the task among those of all classes
   bool ends = false;
   bool operator>(const Moment& other) const {
     if (steady_s != other.steady_s) return steady_s > other.steady_s;
@@ -38,14 +38,14 @@ struct Moment {
   }
 };
 
-// One of several transfers of equal size, and where its end is written.
+// One of several transfers of equal size, and the place to which its end is written.
 struct Sharer {
   double start_s = 0;
   double* end_s = nullptr;
 };
 
-// Each transfer takes `alone_s` at full speed and `together_s` if all overlap: as many as fit run
-// at full speed, and more than that share the same bandwidth equally.
+// Each transfer takes `alone_s` at full speed and `together_s` if all overlap. If no more run than
+// fit, they run at full speed; if more run, they share the same bandwidth equally.
 void share_links(std::vector<Sharer>& sharers, double alone_s, double together_s) {
   if (alone_s >= together_s * (1 - 1e-9)) {
     for (const Sharer& sharer : sharers) *sharer.end_s = sharer.start_s + together_s;
@@ -55,7 +55,7 @@ void share_links(std::vector<Sharer>& sharers, double alone_s, double together_s
   const double fit = static_cast<double>(sharers.size()) * alone_s / together_s;
   std::vector<double> done_at;  // [sharer] the value of `done` at which it ends
   double now_s = 0, done = 0;
-  std::size_t first = 0;  // the first sharer that is still running
+  std::size_t first = 0;  // the first sharer that still runs
   const auto speed = [&] {
     return std::min(1.0, fit / static_cast<double>(done_at.size() - first));
   };
@@ -118,7 +118,7 @@ class Replay {
           states_.size());
   }
 
-  // Call it once: it moves its data into the result.
+  // Must be called only once, because it moves data into the result.
   Timeline timeline() {
     Timeline timeline;
     timeline.iteration_end_s.assign(plan_.iterations, 0);
@@ -144,15 +144,15 @@ class Replay {
   static constexpr std::size_t kLanesAtATime = 16;
 
   struct State {
-    std::int32_t starts_after = 0;  // number of moments that must precede its start
+    std::int32_t starts_after = 0;  // number of moments that must come before its start
     std::int32_t ends_after = 1;    // its start; for a receive also the end of its send
-    TaskIndex next = -1;            // the next task of a stream in order
+    TaskIndex next = -1;            // the next task, if its stream runs in order
     std::int32_t meeting = -1;
-    double busy = 0;  // share of the step in which transfers of its slot are busy
+    double busy = 0;  // share of the step in which transfers of its slot run
   };
   struct Stream {
-    TaskIndex last = -1;  // the last task started
-    bool busy = false;    // a task runs, in a stream by priority
+    TaskIndex last = -1;  // the last task that has started
+    bool busy = false;    // a task runs; used in streams by priority
     std::vector<TaskIndex> waiting;
   };
   // One Meeting stands for the collectives of all groups with the same shape.
@@ -212,7 +212,7 @@ class Replay {
     }
   }
 
-  // Adds, by class, the share of the steady timeline in which the transfers of each slot are busy.
+  // Adds for each class the share of the steady timeline in which the transfers of each slot run.
   void add_busy_shares() {
     for (std::size_t c = 0; c < plan_.classes.size(); ++c) {
       const RankClass& owner = plan_.classes[c];
@@ -230,15 +230,15 @@ class Replay {
     }
   }
 
-  // Time at full speed: with the bandwidth that others leave on average, and at least as fast as in
-  // the steady timeline.
+  // Returns the time at full speed: with the bandwidth that others leave on average, but no longer
+  // than in the steady timeline.
   static double alone_s(double alone_s, double together_s, double busy) {
     return busy < 1 ? std::min(together_s, alone_s / (1 - busy)) : together_s;
   }
 
   void add_meetings() {
     const std::vector<std::vector<std::int32_t>> rendezvous = rendezvous_of(plan_);
-    // known has the Meeting of each (rendezvous, sequence), groups those of the lanes by
+    // `known` has the Meeting of each {rendezvous, sequence}; `groups` has the lanes' groups by
     // rendezvous.
     std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> known;
     std::map<std::int32_t, std::set<std::int32_t>> groups;
@@ -265,8 +265,8 @@ class Replay {
     }
   }
 
-  // Adds the task's duration to its start. Processes some lanes at a time, whose values are
-  // contiguous.
+  // Adds the task's duration to its start. Processes some lanes at a time, with their values next
+  // to each other in memory.
   void add_durations() {
     KernelPace pace(plan_, cluster_);
     std::vector<std::vector<double>> drawn(kLanesAtATime);
@@ -297,7 +297,7 @@ class Replay {
     if (!slowed_by_node(task.kind)) return steady_s;
     const double slowdown = drawn[place];
     if (plan_.classes[c].tasks[t].flows.empty()) return task.seconds(slowdown);
-    // The task has flows of kernels, whose amounts also grow with the slowdown.
+    // The task has flows of kernels, and their amounts also grow with the slowdown.
     return task.seconds(slowdown) + std::max(0.0, steady_s - task.seconds(1)) * slowdown;
   }
 
@@ -405,7 +405,7 @@ class Replay {
   void send_all(std::size_t c, TaskIndex t) {
     const std::span<const double> starts = row(starts_, c, t);
     const std::span<double> ends = row(ends_, c, t);
-    std::map<std::int32_t, std::vector<Sharer>> alike;  // by the recorded rank
+    std::map<std::int32_t, std::vector<Sharer>> alike;  // by index of the recorded rank
     for (std::size_t lane = 0; lane < ends.size(); ++lane) {
       alike[steady_.recorded_as[lanes_[c].rank[lane]]].push_back({starts[lane], &ends[lane]});
     }
@@ -419,7 +419,7 @@ class Replay {
     }
   }
 
-  // The arrival of the group's last member.
+  // Returns when the group's last member arrives.
   double last_of(std::int32_t group, const std::vector<TaskIndex>& task_of_class) {
     double last_s = 0;
     for (const RankId rank : plan_.groups[group].members) {
@@ -428,7 +428,7 @@ class Replay {
     }
     return last_s;
   }
-  // The time from the last arrival to the end of the collective.
+  // Returns the time from the last arrival to the end of the collective.
   double seconds_of(const Timeline& timeline, std::int32_t group,
                     const std::vector<TaskIndex>& task_of_class) const {
     double last_s = 0, end_s = 0;
@@ -443,8 +443,8 @@ class Replay {
   void meet(const Meeting& meeting) {
     std::vector<TaskIndex> task_of_class(plan_.classes.size(), -1);
     for (const auto& [c, t] : meeting.tasks) task_of_class[c] = t;
-    std::map<std::int32_t, std::vector<Sharer>> alike;  // by the recorded rank
-    std::map<std::int32_t, std::int32_t> first_alike;   // the same
+    std::map<std::int32_t, std::vector<Sharer>> alike;  // by index of the recorded rank
+    std::map<std::int32_t, std::int32_t> first_alike;   // by the same index
     for (const std::int32_t group : groups_.at(meeting.rendezvous)) {
       const Sharer sharer{last_of(group, task_of_class), &end_of_group_[group]};
       if (of_replicas(plan_.groups[group])) {
@@ -523,8 +523,8 @@ class Replay {
   const std::vector<ClassTemplate> templates_;
   const std::vector<ClassMember> of_rank_;
   std::vector<Lanes> lanes_;                  // [class]
-  std::vector<std::int32_t> lane_of_;         // [rank] of its class
-  std::vector<std::int32_t> first_;           // [class] the place of its first task
+  std::vector<std::int32_t> lane_of_;         // [rank] index of its lane in its class
+  std::vector<std::int32_t> first_;           // [class] place of its first task
   std::vector<std::int32_t> class_of_;        // [place]
   std::vector<State> states_;                 // [place]
   std::vector<std::vector<Stream>> streams_;  // [class][stream]

@@ -13,7 +13,7 @@
 namespace windtunnel {
 namespace {
 
-// The time that the busiest stream of any rank takes without its transfers.
+// Returns the time that the busiest stream of any rank takes without its transfers.
 double busiest_stream_s(const Plan& plan) {
   double longest = 0;
   for (const RankClass& rank_class : plan.classes) {
@@ -29,7 +29,7 @@ struct SampledFlow {
   WayLoads::Way way;
 };
 
-// The mean path of these flows, weighted by the part of each that is simulated.
+// Returns the mean path of these flows, weighted by the part of each that is simulated.
 SharedWay way_of(std::span<const SampledFlow> sampled) {
   SharedWay way{sampled.front().way.link, 0, {}};
   double in_truth = 0;
@@ -66,7 +66,7 @@ void WayLoads::add_amounts(const Plan& plan) {
       for (size_t i = 0; i < rank_class.members.size(); ++i) amount_[first + i] += amount;
     };
     std::vector<double> messages(own.message.size(), 0);
-    // Each class states the full amounts of its groups, so the maximum over the classes counts.
+    // Each class states the full amounts of its groups, so their maximum over the classes is taken.
     std::vector<double> of_groups(amount_.size(), 0);
     for (size_t t = 0; t < rank_class.tasks.size(); ++t) {
       const Task& task = rank_class.tasks[t];
@@ -147,9 +147,9 @@ WayLoads::Way WayLoads::slowest_way(FlowIndex flow) const {
   return slowest;
 }
 
-// The flows of a kind, ordered by the number that share their link, cut when a group has reached
-// its mean. Flows with equal numbers are in pseudo-random order: otherwise pipelines that share one
-// link would share all, and stay in step as they do not in reality.
+// Sorts the flows of a kind by the number that share their link, and cuts them into groups: a group
+// ends when it has as many flows as its mean number. Flows with equal numbers are in pseudo-random
+// order. Otherwise pipelines that share one link would share all and stay in step.
 std::vector<SharedWay> shared_ways(const std::vector<FlowIndex>& sampled,
                                    const std::vector<Colour>& kinds, const WayLoads& loads) {
   std::map<Colour, std::vector<SampledFlow>> by_kind;

@@ -1,8 +1,8 @@
-// Load of flows on the links that routing chose for them, by kind of flow (colour) instead of by
-// flow: for each link the units of each kind, and the seconds of the plan for which they occupy it.
-// Flows of one kind are the same message of equal pipelines, so they are sent at about the same
-// time. Flows of other kinds take their average bandwidth over the plan's duration, but at most
-// their fair share.
+// Load of flows on the links that routing chose for them. It is kept by kind of flow (colour)
+// instead of by flow: for each link the units of each kind, and the seconds for which they occupy
+// the link during the plan. Flows of one kind are the same message of equal pipelines, so they are
+// sent at about the same time. Flows of other kinds take their average bandwidth over the plan's
+// duration, but at most their fair share.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ namespace windtunnel {
 
 class WayLoads {
  public:
-  // By flow: `kinds`, its colour; `in_pipeline`: it is not of a group of replicas (flows of those
-  // do not interact on average, since all are simulated). Keeps references. `duration_s`: of the
-  // plan; raised to the time that its busiest stream or link takes alone.
+  // `kinds`: [flow] its colour. `in_pipeline`: [flow] whether it belongs to no group of replicas
+  // (flows of these groups do not interact on average, because all are simulated). Keeps
+  // references. `duration_s`: the plan's, at least that of its busiest stream or link.
   WayLoads(const Plan& plan, const FlowTable& flows, const std::vector<Colour>& kinds,
            const std::vector<char>& in_pipeline, double duration_s);
 
@@ -26,14 +26,14 @@ class WayLoads {
   double busy_s(FlowIndex flow, const WeightedLink& link) const {
     return amount_[flow] * link.weight / flows_.capacity[link.link];
   }
-  // The share of a link that is left when flows with `weight` of its `all_weight` units occupy it
-  // for `busy_s`.
+  // Returns the share of a link that is left if flows with `weight` of its `all_weight` units
+  // occupy it for `busy_s`.
   double share_left(double busy_s, double weight, double all_weight) const;
 
   // The slowest of the links that routing chose for a flow; -1: it chose none.
   struct Way {
     std::int32_t link = -1;
-    std::int32_t weight = 0;  // of the flow on it
+    std::int32_t weight = 0;  // weight of the flow on the link
     double flows = 0;         // flows of its kind on the link, including itself
     double capacity = 0;      // capacity that other kinds leave
     double seconds_per_unit() const { return link < 0 ? 0 : weight * flows / capacity; }
@@ -58,12 +58,12 @@ class WayLoads {
   const std::vector<Colour>& kinds_;
   const std::vector<char>& in_pipeline_;
   std::vector<double> amount_;        // [flow]
-  std::vector<Load> loads_;           // by link and kind, each once
+  std::vector<Load> loads_;           // sorted by link and kind, each once
   std::vector<std::uint32_t> first_;  // [link + 1] into loads_
   double duration_s_ = 0;
 };
 
-// A link shared by sampled flows, which replaces the flows that share it in reality but are not
+// A link that sampled flows share. They stand for the flows that share it in reality but are not
 // simulated.
 struct SharedWay {
   std::int32_t link = 0;  // one of the links that it represents
@@ -75,9 +75,9 @@ struct SharedWay {
   std::vector<Member> flows;
 };
 
-// Puts each of the `sampled` flows on its slowest link, if routing chose one: with as many flows of
-// its kind as share that link in reality; if there are fewer, capacity is reduced accordingly.
-// `kinds`: of all flows.
+// Puts each of the `sampled` flows on its slowest link, if routing chose one. On it are as many
+// flows of its kind as share that link in reality; if the sample has fewer, the capacity is reduced
+// accordingly. `kinds`: those of all flows.
 std::vector<SharedWay> shared_ways(const std::vector<FlowIndex>& sampled,
                                    const std::vector<Colour>& kinds, const WayLoads& loads);
 

@@ -60,8 +60,8 @@ class RangeSearch {
     return end_of(best_s, longer, search_.most_s, kOutwards);
   }
 
-  // Searches outwards from the best: first the `known` intervals in their order, then multiples by
-  // `factor` up to the limit, until one is not as good.
+  // Searches outwards from the best interval: first the `known` ones in their order, then multiples
+  // by `factor` up to the limit, until one is not as good.
   double end_of(double best_s, const std::vector<double>& known, double limit_s, double factor) {
     double good_s = best_s;
     std::optional<double> bad_s;

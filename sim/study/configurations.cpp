@@ -67,11 +67,11 @@ Configuration with_layout(const Configuration& base, const Layout& layout) {
   return next;
 }
 
-// What is sharded over replicas: as in the scenario; the optimizer state; and without a pipeline
-// (with one, weights would be gathered for every micro-batch) everything.
+// Returns what may be sharded over replicas: what the scenario says; the optimizer state; and
+// without a pipeline everything (with one, weights would be gathered for every micro-batch).
 std::vector<Sharding> shardings_of(const Layout& layout, Sharding own, const Allowed& allowed) {
-  // If the scenario has keys about shards, the sharding stays even if one rank holds a whole copy,
-  // because without it these keys would be refused.
+  // If the scenario has keys about shards, the sharding remains even if one rank holds a whole
+  // copy, because without it these keys would be refused.
   const bool has_keys = layout.shard_ranks > 0 || has_shard_keys(layout);
   if (layout.dp * layout.cp == 1) return {has_keys ? own : Sharding::none};
   if (has_shard_keys(layout)) return {own};
@@ -104,7 +104,7 @@ ChosenSchedule with_schedule(const Configuration& base, std::string_view name, i
   return next;
 }
 
-// Model chunks per rank that are tried.
+// Returns the numbers of model chunks per rank that are tried.
 std::vector<int> chunks_of(const Job& job, const ScheduleKind& kind, bool own, bool others) {
   if (own && !others) return {job.layout.vpp};
   if (!others || (kind.knobs & kChunks) == 0) return {kind.usual_chunks};
@@ -122,7 +122,7 @@ std::vector<int> slices_of(const ScheduleKind& kind) {
   return {1};
 }
 
-// Determines automatic shares of the training state again, for this micro-batch or recomputation.
+// Finds automatic shares of the training state again, for this micro-batch or recomputation.
 void find_shares_again(Job& job) {
   if (job.layout.state != StateShares::automatic) return;
   job.layout.state_of_pool.clear();
@@ -180,8 +180,8 @@ std::vector<Configuration> layouts_of(const Configuration& base, const Allowed& 
         layout.pp = pp;
         layout.vpp = 1;
         layout.dp = gpus / tp / cp / pp;
-        // Shards over as many ranks as in the scenario if that divides the replicas, otherwise over
-        // all.
+        // State is sharded over as many ranks as in the scenario if this number divides the
+        // replicas, otherwise over all replicas.
         const int replicas = layout.dp * layout.cp;
         if (layout.shard_ranks > 0 && replicas % layout.shard_ranks != 0) {
           layout.shard_ranks = replicas;
@@ -216,15 +216,15 @@ std::vector<Configuration> micro_batches_of(const Configuration& base, const All
     find_shares_again(next.job);
     configurations.push_back(std::move(next));
   }
-  // There are more replicas than sequences; the caller reports that.
+  // There are more replicas than sequences. The caller reports this.
   if (configurations.empty()) configurations.push_back(base);
   return configurations;
 }
 
 namespace {
 
-// The sets with a name. `modules`: also each module of the model alone, and those together that are
-// cheapest to compute again.
+// Returns the sets that have a name. `modules`: also each module of the model alone, and those
+// together that are cheapest to compute again.
 std::vector<Recompute> recompute_sets(const Job& job, bool modules) {
   using enum RecomputeModule;
   if (job.network) return {Recompute::none};
@@ -251,7 +251,7 @@ std::vector<Recompute> recompute_sets(const Job& job, bool modules) {
 std::vector<Configuration> recomputes_of(const Configuration& base, bool modules) {
   const std::vector<Recompute> sets = recompute_sets(base.job, modules);
   std::vector<Configuration> configurations;
-  configurations.reserve(sets.size());  // moving a Job takes long
+  configurations.reserve(sets.size());  // it takes long to move a Job
   for (const Recompute& recompute : sets) {
     Configuration next = base;
     next.job.recompute = recompute;
@@ -300,7 +300,7 @@ std::vector<Configuration> offloads_of(const Configuration& base) {
 std::vector<ChosenSchedule> schedules_of(const Configuration& base, bool all, bool chunks,
                                          const Allowed& allowed) {
   const Job& job = base.job;
-  // One rank has no pipeline to order.
+  // With one rank there is no order to choose.
   if (job.layout.pp == 1) return {with_schedule(base, "1f1b", 1, 1)};
   std::vector<ChosenSchedule> schedules;
   for (const ScheduleKind& kind : schedule_kinds()) {

@@ -20,19 +20,19 @@
 namespace windtunnel {
 namespace {
 
-constexpr double kNudge = 0.9;  // times a constant of the calibration; a share stays one
+constexpr double kNudge = 0.9;  // factor on a constant of the calibration; a share remains below 1
 constexpr double kLeastMoved = 1e-3;
 constexpr std::size_t kMostConstants = 3;
 constexpr int kTrialsBothWays = 16;  // few suffice, because paired trials have the same failures
 
-// The goodput that the campaign has with `other`'s settings of failures and recovery.
+// Returns the campaign's goodput with the settings of failures and recovery of `other`.
 double goodput_of(const Job& other, const CampaignInputs& inputs, const CampaignReport& report,
                   int threads) {
   const int trials = std::min(kTrialsBothWays, paired_trials(report));
   return paired_goodput(campaign_inputs(other, inputs.table), report, trials, threads).mean;
 }
 
-// The campaign with another number at `key`; empty if that is invalid.
+// Returns the campaign's goodput with another number at `key`; empty if the number is invalid.
 std::optional<double> goodput_with(const Case& the_case, const CampaignInputs& inputs,
                                    const CampaignReport& report, const std::string& key,
                                    const std::string& value, int threads) {
@@ -43,7 +43,7 @@ std::optional<double> goodput_with(const Case& the_case, const CampaignInputs& i
       return the_case.prepared;
     });
     return goodput_of(other.job, inputs, report, threads);
-  } catch (const Error&) {  // beyond the key's range, or of a case that no text alone describes
+  } catch (const Error&) {  // beyond the key's range, or the text alone does not describe the case
     return std::nullopt;
   }
 }
@@ -53,14 +53,14 @@ std::string with_text(const std::string& value, std::optional<double> goodput) {
   return fmt::format("{:.1f} % with {}", 100 * *goodput, value);
 }
 
-// Half and twice of a number, or of a law that times are drawn from.
+// Half and twice a number, or the same for a distribution from which times are drawn.
 struct BothWays {
   std::string now, half, twice;
   std::optional<double> at_half = {}, at_twice = {};
 };
 
-// Recorded repairs have no single number: all take half as long, or twice as long. Empty: this is
-// another key.
+// If times of repair are recorded, there is no single number: all take half as long, or twice as
+// long. Empty: the key is another one.
 std::optional<BothWays> drawn_repairs(const Job& job, const std::string& key,
                                       const CampaignInputs& inputs, const CampaignReport& report,
                                       int threads) {
@@ -122,7 +122,7 @@ std::vector<Note> decisive_numbers(const Case& the_case, const CampaignInputs& i
   std::vector<std::pair<double, Note>> found;
   const double goodput = report.goodput.mean;
   for (const ResolvedValue& value : the_case.values) {
-    // Length and number of trials are what is asked, not what is assumed.
+    // Length and number of trials are what the user asks for, not what is assumed.
     const bool asked = value.scope != Scope::campaign || value.key.starts_with("campaign.");
     if (asked || !is_open(value)) continue;
     std::optional<BothWays> both = drawn_repairs(the_case.job, value.key, inputs, report, threads);
@@ -156,7 +156,7 @@ std::vector<Note> decisive_step_numbers(const Case& the_case, const PreparedIter
                                         int threads) {
   std::vector<const ResolvedValue*> open;
   for (const ResolvedValue& value : the_case.values) {
-    // Numbers without a unit are counts, or factors that change nothing.
+    // Numbers without a unit are counts, or factors whose half means nothing.
     const bool counted = value.dimension == Dimension::number ||
                          value.dimension == Dimension::count ||
                          value.dimension == Dimension::iterations;
@@ -167,7 +167,7 @@ std::vector<Note> decisive_step_numbers(const Case& the_case, const PreparedIter
   }
   const ScenarioText scenario = {
       .file = the_case.file, .text = the_case.text, .set = the_case.set, .files = the_case.files};
-  const auto text_of = [&](std::size_t i) {  // of half, then of twice
+  const auto text_of = [&](std::size_t i) {  // first of half, then of twice
     const ResolvedValue& value = *open[i / 2];
     return format_quantity(*value.number * (i % 2 == 0 ? 0.5 : 2), value.dimension);
   };
@@ -176,7 +176,7 @@ std::vector<Note> decisive_step_numbers(const Case& the_case, const PreparedIter
     try {
       const Case other = resolve_case(scenario, {{open[i / 2]->key, text_of(i)}});
       step_s[i] = iteration_step_s(other.job, *other.prepared);
-    } catch (const Error&) {  // beyond the key's range, or of a case that no text alone describes
+    } catch (const Error&) {  // beyond the key's range, or not of a case that its text describes
     }
   });
   const double now_s = iteration_step_s(the_case.job, prepared);

@@ -1,4 +1,4 @@
-// How much a campaign's goodput depends on the cost models: the same failures with iterations and
+// How much a campaign's goodput depends on the cost models: the same failures, with iterations and
 // snapshots all faster than predicted, and all slower.
 #pragma once
 
@@ -8,11 +8,11 @@
 
 namespace windtunnel {
 
-// Scales every time in the table by the factor.
+// Returns the table with every time multiplied by the factor.
 IterationTable scaled(IterationTable table, double factor);
 
-// `report` must be run_campaign(inputs), and predictions may be off by `factors`. Repeats some of
-// its trials with the same random numbers and with all times divided or multiplied by the factors:
+// Repeats some trials of `report`, which must be run_campaign(inputs), with the same random numbers
+// and with all times divided or multiplied by `factors`, by which predictions may be off:
 // paired_goodput().
 GoodputRange goodput_range(const CampaignInputs& inputs, const CampaignReport& report,
                            const ErrorFactors& factors, int threads = 0);

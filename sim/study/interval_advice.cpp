@@ -26,7 +26,7 @@ constexpr int kAdvicePoints = 9;
 constexpr int kWayPoints = 5;
 constexpr double kGridFactor = 4;  // the grid goes from the exact interval / 4 to 4 times it
 
-// The share of failures whose notice is too short to save at the end of an iteration.
+// Returns the share of failures whose notice is too short to save at the end of an iteration.
 double unsaved_share(const FailureClass& failure_class, const CampaignPlan& plan) {
   const std::vector<int> any_node = {0};
   const int tier = plan.saver_within(failure_class.notice_s, any_node);
@@ -36,11 +36,11 @@ double unsaved_share(const FailureClass& failure_class, const CampaignPlan& plan
   return std::max(0.0, 1 - spare_s / table.iteration_s[0]);
 }
 
-// The failures that make a job go back to a snapshot, together.
+// All failures together after which a job goes back to a snapshot.
 struct Failures {
   double per_s = 0;
   double detect_s = 0;    // mean, including the time until a human responds
-  double node_share = 0;  // share of them that destroys the copies on a node
+  double node_share = 0;  // share of these failures that destroys the copies on a node
 };
 
 Failures failures_of(const CampaignInputs& inputs) {
@@ -71,30 +71,30 @@ struct Subject {
   double iteration_s = 0;
   double stall_s = 0;
   double lag_s = 0;     // from the end of the stall until the copy is complete
-  double restored = 0;  // share of the failures that go back to it
+  double restored = 0;  // share of the failures that go back to this tier
   double configured_s = 0;
   double least_s = 0;
   double most_s = 0;
-  double training = 1;  // share of the time that is training, not pauses
+  double training = 1;  // share of the time that is not pauses
 
   int iterations(double work_s) const {
     constexpr double kMost = std::numeric_limits<int>::max();
     return static_cast<int>(std::clamp(std::round(work_s / iteration_s), 1.0, kMost));
   }
   double possible_s(double work_s) const { return std::clamp(work_s, least_s, most_s); }
-  // The training time that a snapshot costs. With `block`, training waits if a copy is not complete
-  // when the next one is due. With `queue` it waits about as long for an earlier copy (see Pace).
-  // With `skip` it never waits, because configured_s() leaves time for the copy.
+  // Returns the training time that a snapshot costs. With `block`, training waits if a copy is not
+  // complete when the next one is due. With `queue` it waits about as long for an earlier copy (see
+  // Pace). With `skip` it never waits, because configured_s() leaves time for the copy.
   double cost_s(double work_s) const { return stall_s + std::max(0.0, lag_s - work_s); }
 };
 
-// The least multiple of `unit_s` that is at least `time_s`; at least one unit.
+// Returns the least multiple of `unit_s` that is at least `time_s`, and at least one unit.
 double whole_s(double time_s, double unit_s) {
   return std::max(1.0, std::ceil(time_s / unit_s - 1e-9)) * unit_s;
 }
 
-// The actual interval of a tier in a campaign: if a copy takes longer than its period and is
-// skipped, it is a multiple.
+// Returns the actual interval of a tier in a campaign. With `skip` it is a multiple of the period
+// if a copy takes longer than this.
 double configured_s(const IterationTable& table, const Subject& subject) {
   const Pace pace(table, subject.iteration_s, std::vector<int>(table.tiers.size(), 1));
   const Cadence& cadence = pace.cadence(static_cast<int>(subject.tier));
@@ -122,7 +122,7 @@ Subject subject(const CampaignInputs& inputs, const CampaignReport& report, std:
   return subject;
 }
 
-// The tiers that save at intervals; replicas on the GPUs hold the newest state and have none.
+// Returns the tiers that save at intervals: not replicas on GPUs, which hold the newest state.
 std::vector<Subject> subjects(const CampaignInputs& inputs, const CampaignReport& report) {
   std::vector<Subject> all;
   for (std::size_t i = 0; i < inputs.table.tiers.size(); ++i) {
@@ -132,9 +132,9 @@ std::vector<Subject> subjects(const CampaignInputs& inputs, const CampaignReport
   return all;
 }
 
-// Among tiers that failures go back to, the index of the one whose snapshots and lost work (half an
-// interval for each failure, first order) take the largest share of the time; among equals the
-// farthest.
+// Among tiers to which failures go back, returns the index of the one whose snapshots and lost work
+// (half an interval for each failure, first order) take the largest share of the time; among equals
+// the farthest.
 std::optional<std::size_t> costliest(const std::vector<Subject>& tiers, double failures_per_s) {
   std::optional<std::size_t> best;
   double best_share = 0;
@@ -157,8 +157,8 @@ PairedCampaign campaign_at(CampaignInputs inputs, const CampaignReport& report,
   return paired_campaign(std::move(inputs), report, paired_trials(report), threads);
 }
 
-// The campaign itself; if a tier has a rule, one with the mean intervals of all rules, like the
-// campaigns that it is compared with.
+// Returns the campaign itself. If a tier has a rule, returns one with the mean intervals of all
+// rules, like the campaigns with which it is compared.
 PairedCampaign campaign_as_configured(const CampaignInputs& inputs, const CampaignReport& report,
                                       int threads) {
   const bool ruled =
@@ -167,7 +167,7 @@ PairedCampaign campaign_as_configured(const CampaignInputs& inputs, const Campai
   return paired_campaign(inputs, report, paired_trials(report), threads);
 }
 
-// Goodput of an interval by formula. Empty if no failure goes back to the tier.
+// The goodput of an interval by formula. Empty if no failure goes back to the tier.
 using Expected = std::function<double(double work_s)>;
 
 // The formulas are for a job that stops and goes back as a whole to this tier.
@@ -195,7 +195,7 @@ Expected set_formulas(IntervalReport& advice, const CampaignInputs& inputs, cons
   return expected;
 }
 
-// In iterations: around the exact formula's interval, or over all possible ones if there is none.
+// Returns intervals in iterations: around the exact formula's, or all possible without a formula.
 std::set<int> intervals_to_try(const IntervalReport& advice, const Subject& subject) {
   std::set<int> intervals = {subject.iterations(advice.configured_s)};
   const bool by_formula = advice.mtbf_s > 0;
@@ -210,7 +210,7 @@ std::set<int> intervals_to_try(const IntervalReport& advice, const Subject& subj
   for (const double every_s : {advice.young_s, advice.daly_s, advice.exact_s}) {
     intervals.insert(subject.iterations(every_s));
   }
-  // Intervals on the way from there to a configured interval that is far away.
+  // Adds intervals between these and a configured interval that is far away.
   const double ratio = advice.configured_s / advice.exact_s;
   if (std::abs(std::log(ratio)) <= std::log(kGridFactor)) return intervals;
   for (int i = 1; i <= kWayPoints; ++i) {
@@ -220,8 +220,8 @@ std::set<int> intervals_to_try(const IntervalReport& advice, const Subject& subj
   return intervals;
 }
 
-// Campaigns at intervals of one tier, in iterations: reported ones have the failures of the
-// campaign itself, those used to choose an interval have others (to_choose_by()).
+// Campaigns at intervals of one tier, in iterations. Reported campaigns have the failures of the
+// campaign itself; those by which an interval is chosen have others (to_choose_by()).
 class Tries {
  public:
   Tries(const CampaignInputs& inputs, const CampaignReport& report, const Subject& subject,
@@ -255,8 +255,8 @@ class Tries {
   const CampaignReport& report_;
   const Subject& subject_;
   int threads_;
-  std::map<int, PairedCampaign> told_;       // [iterations between saves]
-  std::map<int, PairedCampaign> chosen_by_;  // the same
+  std::map<int, PairedCampaign> told_;       // [iterations between saves] reported campaigns
+  std::map<int, PairedCampaign> chosen_by_;  // the same intervals
 };
 
 void set_best(IntervalReport& advice, const Subject& subject, const std::set<int>& intervals,
@@ -298,8 +298,8 @@ IntervalReport advice_of(const CampaignInputs& inputs, const CampaignReport& rep
     advice.points.push_back({work_s, expected ? expected(work_s) : 0, campaign.goodput});
   }
   if (!expected) return advice;
-  // Both are judged by the failures that chose the best interval. Under other failures it could
-  // lose to the formula's by chance.
+  // Both intervals are judged by the failures that chose the best one. Under other failures the
+  // best could lose to that of the formula by chance.
   const auto chosen_by = [&](double every_s) {
     return tries.to_choose_by(subject.iterations(every_s)).goodput.mean;
   };

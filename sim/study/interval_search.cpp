@@ -26,10 +26,10 @@ namespace windtunnel {
 namespace {
 
 constexpr int kSearchPoints = 25;
-constexpr int kNearPoints = 5;         // points of later rounds, around the best one found
-constexpr double kNearFactor = 4;      // up and down
-constexpr double kLeastFactor = 1.02;  // between neighbours: three digits tell them apart
-constexpr double kLeastGain = 1e-6;    // relative, of a round
+constexpr int kNearPoints = 5;         // points of later rounds, around the best one so far
+constexpr double kNearFactor = 4;      // by which these reach up and down
+constexpr double kLeastFactor = 1.02;  // between neighbours, so that three digits distinguish them
+constexpr double kLeastGain = 1e-6;    // smallest relative gain for which another round follows
 constexpr int kMostRounds = 6;
 
 enum class Rounded { down, up };
@@ -51,8 +51,8 @@ std::string three_digits(double seconds, Rounded way) {
   return fmt::format("{:.3g}{}", rounded(number, way), end);
 }
 
-// Replaces an interval that is stated as a share of the time (`every_overhead`) by the resulting
-// number of iterations, which can be searched.
+// Replaces an interval that is stated as a share of the time (`every_overhead`) by the number of
+// iterations that follows, which can be searched.
 void resolve_overheads(IterationTable& table) {
   const Pace pace(table, table.iteration_s.front(), std::vector<int>(table.tiers.size(), 1));
   for (int i = 0; i < pace.tiers(); ++i) {
@@ -124,15 +124,15 @@ class Search {
     return format_quantity(count < 1000 ? count : rounded(count, way), Dimension::iterations);
   }
 
-  // Rounds down, because a save is due at the end of an iteration, unless the result would be too
-  // short.
+  // Rounds down, because a save is due at the end of an iteration. Rounds up if the result would
+  // otherwise be too short.
   std::string text_of(size_t at, double every_s) const {
     std::string text = text_of(at, every_s, Rounded::down);
     const bool too_short = seconds_of(at, text) < (1 - 1e-9) * shortest_s_[at];
     return too_short ? text_of(at, std::max(every_s, shortest_s_[at]), Rounded::up) : text;
   }
 
-  // Seconds of training between two saves, in whole iterations.
+  // Returns the seconds of training between two saves, in whole iterations.
   double seconds_of(size_t at, const std::string& text) const {
     const double iterations =
         counts_iterations(tier(at))
@@ -141,12 +141,12 @@ class Search {
     return std::max(1.0, iterations) * iteration_s();
   }
 
-  // Larger is better.
+  // A larger value is better.
   double value_of(const CampaignReport& report) const {
     return options_.aim == Aim::cost ? -report.job_cost_usd.mean : report.goodput.mean;
   }
 
-  // The value if this tier takes this interval and the others keep the chosen ones.
+  // Returns the value if this tier gets this interval and the others keep the chosen ones.
   double value_at(size_t at, double every_s) {
     std::vector<std::string> texts = chosen_;
     texts[at] = text_of(at, every_s);
@@ -202,8 +202,8 @@ class Search {
 
   std::string name_of(size_t at) const { return tier_name(tier(at)); }
 
-  // Whether a trial went back to the tier, with the given or the best interval. Otherwise nothing
-  // is known of the worth of its snapshots.
+  // Whether a trial went back to the tier, with the given or the best intervals. If none did, the
+  // trials do not show what its snapshots are worth.
   bool is_needed(size_t at) const {
     return std::ranges::any_of(std::array{&given_campaign_, &best_campaign_},
                                [&](const auto* report) {
@@ -218,8 +218,8 @@ class Search {
     return texts;
   }
 
-  // A tier that no trial needed keeps its given interval, and so does one whose given interval is
-  // as good, given the others' best. The total loss is not significant.
+  // Gives the given interval back to a tier that no trial needed, and to one whose given interval
+  // is as good if the others have their best. The total loss is not significant.
   void keep_given() {
     for (size_t at = 0; at < tiers_.size(); ++at) needed_.push_back(is_needed(at));
     for (size_t at = 0; at < tiers_.size(); ++at) {
@@ -235,8 +235,8 @@ class Search {
     }
   }
 
-  // The intervals whose campaign is reported. If all stay, the best that was found shows what it
-  // would gain, unless that is insignificant.
+  // Returns the intervals whose campaign is reported. If all tiers keep the given ones, these are
+  // the best ones found, to show their small gain, or the given ones if it is significant.
   const std::vector<std::string>& told() const {
     if (chosen_ != given_) return chosen_;
     const bool gains =
@@ -244,8 +244,8 @@ class Search {
     return gains ? given_ : best_;
   }
 
-  // At shorter intervals snapshots would be skipped or waited for, because the last copy is not
-  // complete yet, or would take more of the storage than their share.
+  // Returns the shortest interval to try. At shorter ones the last copy is not complete yet when a
+  // snapshot is due, or snapshots take more of the storage than their share.
   double shortest_s(size_t at) const {
     IterationTable table = inputs_.table;
     save_every_iterations(table.tiers[tiers_[at]].tier, 1);
@@ -300,10 +300,10 @@ class Search {
     }
   }
 
-  // The shortest and the longest interval of this tier that is as good as its best, given the
-  // intervals chosen for the others, which do not change.
+  // Returns the shortest and the longest interval of this tier that is as good as its best, if the
+  // others keep the intervals that were chosen for them.
   std::pair<std::string, std::string> as_good(size_t at) {
-    std::map<double, std::string> values;  // simulated already
+    std::map<double, std::string> values;  // those simulated already
     for (const auto& [texts, campaign] : campaigns_) {
       std::vector<std::string> same = chosen_;
       same[at] = texts[at];
@@ -354,12 +354,12 @@ class Search {
   CampaignInputs inputs_;
   const std::vector<int> tiers_;
   const IntervalSearchOptions& options_;
-  std::vector<std::string> given_;   // [place in tiers_]
-  std::vector<std::string> chosen_;  // the same
-  std::vector<std::string> best_;    // the same, of best_value_
-  std::vector<double> shortest_s_;   // the same: shortest_s()
-  std::vector<bool> needed_;         // the same: is_needed()
-  // Its failures are those to choose by (to_choose_by()), as in all campaigns below.
+  std::vector<std::string> given_;   // [index in tiers_]
+  std::vector<std::string> chosen_;  // the same index
+  std::vector<std::string> best_;    // the same index: intervals with best_value_
+  std::vector<double> shortest_s_;   // the same index: shortest_s()
+  std::vector<bool> needed_;         // the same index: is_needed()
+  // Like all campaigns below it has the failures by which intervals are chosen (to_choose_by()).
   CampaignReport given_campaign_;
   CampaignReport best_campaign_;
   double best_value_ = 0;

@@ -37,8 +37,8 @@
 namespace windtunnel {
 namespace {
 
-// Configurations that threads judge between two updates of the ranking: which ones are skipped does
-// not depend on the number of threads.
+// Number of configurations that threads judge between two updates of the ranking. It is fixed, so
+// the number of threads does not change which ones are skipped.
 constexpr size_t kBlock = 32;
 
 constexpr const char* kLayoutFault = "layout, model and cluster do not go together";
@@ -46,7 +46,7 @@ constexpr const char* kMemoryFault = "does not fit in the memory of GPU or host"
 constexpr const char* kSoftwareFault = "the software would refuse it";
 constexpr const char* kScheduleFault = "the schedule does not support this pipeline";
 
-// The software that a scenario names, and the scenario's own settings.
+// The software that a scenario names, and the keys that the scenario itself sets.
 struct NamedSoftware {
   const Framework* framework;
   StatedKeys stated;
@@ -65,7 +65,7 @@ bool is_below(std::string_view key, std::string_view above) {
   return key.size() > above.size() && key.starts_with(above) && key[above.size()] == '.';
 }
 
-// Null if the scenario names none.
+// Returns null if the scenario names no software.
 std::shared_ptr<const NamedSoftware> named_software(const Case& start) {
   const Framework* framework = software_of(start);
   if (framework == nullptr) return nullptr;
@@ -86,17 +86,17 @@ std::shared_ptr<const NamedSoftware> named_software(const Case& start) {
       asks_schedule(*framework)});
 }
 
-// A candidate fixes layout, micro-batch and recomputation, and leaves the schedule open.
+// A candidate has a layout, micro-batch and recomputation; its schedule is open.
 struct Candidate {
-  std::unique_ptr<const Configuration> configuration;  // by pointer, as it has tens of kilobytes
-                                                       // and candidates are sorted
-  std::shared_ptr<const NamedSoftware> software;       // null: none is named
-  double least = 0;                                    // lower bound of the value that is ranked
+  std::unique_ptr<const Configuration> configuration;  // a pointer, because candidates are sorted
+                                                       // and a configuration has tens of kilobytes
+  std::shared_ptr<const NamedSoftware> software;       // null: the scenario names none
+  double least = 0;                                    // lower bound of the ranked value
 };
 
 struct Fault {
   std::string reason, example;
-  double bytes = 0;  // memory needed on the fullest GPU, at the least
+  double bytes = 0;  // least memory that the fullest GPU needs
 };
 
 struct Judged {
@@ -105,14 +105,14 @@ struct Judged {
   std::int64_t passed_over = 0;
 };
 
-// Cost of all tokens at this step time, for the GPUs that campaign_inputs() pays for.
+// Returns the cost of all tokens at this step time, for the GPUs for which campaign_inputs() pays.
 double undisturbed_usd(const Job& job, double step_s) {
-  if (job.tokens == 0) return 0;  // avoids drawing sequence lengths in tokens_per_step()
+  if (job.tokens == 0) return 0;  // tokens_per_step() would draw sequence lengths
   return job.tokens / tokens_per_step(job) * step_s * price_usd_per_s(job);
 }
 
-// Applies what the named software chooses for each layout and schedule, as `run` would. Returns its
-// choices.
+// Applies what the named software chooses for each layout and schedule, as `run` would. Returns
+// these choices.
 std::vector<ChosenKey> choose_for(const NamedSoftware* software, const Overrides& set, Job& job) {
   if (software == nullptr || software->framework->defaults.empty()) return {};
   const auto stated = [&](std::string_view key) {
@@ -123,8 +123,8 @@ std::vector<ChosenKey> choose_for(const NamedSoftware* software, const Overrides
   return choose_again(*software->framework, stated, job);
 }
 
-// Caches recent geometries of layouts: candidates that differ only in micro-batch or recomputation
-// share one.
+// Keeps recent geometries of layouts, because candidates that differ only in micro-batch or
+// recomputation share one.
 class KnownGeometries {
  public:
   SharedGeometry of(const Overrides& set) {
@@ -133,14 +133,14 @@ class KnownGeometries {
     return known == by_layout_.end() ? nullptr : known->second;
   }
   void keep(const Overrides& set, SharedGeometry geometry) {
-    constexpr std::size_t kMostKept = 32;  // of machines with a million GPUs each takes megabytes
+    constexpr std::size_t kMostKept = 32;  // each takes megabytes for a machine with a million GPUs
     const std::scoped_lock lock(mutex_);
     if (by_layout_.size() >= kMostKept) by_layout_.clear();
     by_layout_[layout_in(set)] = std::move(geometry);
   }
 
  private:
-  // A geometry found under this key is checked again before use: geometry_of().
+  // geometry_of() checks whether a geometry found under this key is valid for the job.
   static Overrides layout_in(const Overrides& set) {
     Overrides layout;
     for (const auto& each : set) {
@@ -157,7 +157,7 @@ class Optimiser {
  public:
   explicit Optimiser(const OptimiseOptions& options) : options_(options) {}
 
-  // Adds all configurations of a job under any schedule.
+  // Adds all configurations of a job, under any schedule.
   void enumerate(const Configuration& base, const std::shared_ptr<const NamedSoftware>& software) {
     const std::pair<bool, MakeNext> choices[] = {
         {options_.layout,
@@ -205,8 +205,7 @@ class Optimiser {
   }
   using MakeNext = std::function<std::vector<Configuration>(const Configuration&)>;
 
-  // Works depth first, because a configuration holds a whole job and there may be tens of
-  // thousands.
+  // Goes depth first, because a configuration holds a whole job and there may be tens of thousands.
   void add_below(Configuration at, std::span<const MakeNext> choices,
                  const std::shared_ptr<const NamedSoftware>& software) {
     if (choices.empty()) {
@@ -223,7 +222,7 @@ class Optimiser {
   bool keeps_frontier() const { return options_.recompute || options_.offload; }
 
   // Whether a configuration that is no better than this one could appear neither among the best nor
-  // on the frontier, as they were before its block.
+  // on the frontier. Both are as they were before the configuration's block.
   bool cannot_show(const RankedConfiguration& at_best) const {
     if (!full() || value_of(at_best) <= value_of(result_.best.back())) return false;
     return !keeps_frontier() || std::ranges::any_of(result_.frontier, [&](const auto& known) {
@@ -231,7 +230,7 @@ class Optimiser {
     });
   }
 
-  // Keeps the nearest of the configurations that do not fit, as an example.
+  // Counts a fault. Keeps as an example the configuration that exceeds memory least.
   void note(const Fault& fault) {
     Optimisation::Reason& at = result_.infeasible[fault.reason];
     if (at.count++ > 0 && !(fault.bytes < at.bytes)) return;
@@ -239,7 +238,7 @@ class Optimiser {
     at.bytes = fault.bytes;
   }
 
-  // `excess` evaluated on GPUs with a share of memory reserved. The job is unchanged.
+  // Returns `excess` on GPUs with a share of their memory reserved. The job does not change.
   template <class Excess>
   std::string with_headroom(Job& job, Excess excess) const {
     std::vector<double*> sizes = {&job.cluster.node.gpu.memory_bytes.value};
@@ -265,7 +264,7 @@ class Optimiser {
                         options_.allowed);
   }
 
-  // Throws Error if the job is impossible under any schedule.
+  // Throws Error if the job is impossible under every schedule.
   void check_any_schedule(Job& job) const {
     if (!options_.layout && !options_.schedule) return check_conflicts(job);
     auto own = std::exchange(job.schedule, {});
@@ -274,7 +273,7 @@ class Optimiser {
   }
 
   // Calls `use` with the job under each set of choices that its software makes under the schedules
-  // to be tried.
+  // that are tried.
   template <class Use>
   void for_each_choice(Job& job, const Configuration& configuration, const NamedSoftware* software,
                        Use use) const {
@@ -292,8 +291,8 @@ class Optimiser {
     if (known.empty()) use(job);
   }
 
-  // Adds the configuration unless its layout is impossible or even the least that a GPU must hold
-  // is too much.
+  // Adds the configuration unless its layout is impossible, or a GPU has too little memory for the
+  // least that it must hold.
   void add(Configuration configuration, const std::shared_ptr<const NamedSoftware>& software) {
     Job& job = configuration.job;
     const int chunks = job.layout.vpp;
@@ -332,7 +331,7 @@ class Optimiser {
     Judged judged;
     const Overrides& set = candidate.configuration->set;
     SharedGeometry geometry = geometries_.of(set);  // the same under every schedule
-    SharedPacks packs;  // the same, unless a software chooses by schedule
+    SharedPacks packs;  // the same, unless the software chooses by schedule
     Job job = candidate.configuration->job;
     for (const ChosenSchedule& each : schedules(*candidate.configuration)) {
       try {
@@ -387,8 +386,8 @@ class Optimiser {
       result_.passed_over += each.passed_over;
       for (const Fault& fault : each.faults) note(fault);
       for (RankedConfiguration& ranked : each.feasible) {
-        // Several overrides may give the same configuration: without a pipeline every schedule is
-        // the same.
+        // Several sets of overrides may give the same configuration: without a pipeline all
+        // schedules are the same.
         Overrides sorted = ranked.set;
         std::ranges::sort(sorted);
         if (!seen_.insert(std::move(sorted)).second) continue;
@@ -404,8 +403,8 @@ class Optimiser {
     keep_frontier(result_.frontier);
   }
 
-  // Searches what `recompute: auto` and `offload: auto` leave open in this configuration. If
-  // schedules are varied, uses the plain schedule.
+  // Finds what `recompute: auto` and `offload: auto` leave open in this configuration. If schedules
+  // are varied, it assumes the plain one.
   void find_memory(Job& job) const {
     if (!offload_of(job).searched.any()) return;
     Job open = with_memory_open(job);
@@ -430,11 +429,11 @@ class Optimiser {
   const OptimiseOptions& options_;
   KnownGeometries geometries_;
   std::vector<Candidate> candidates_;
-  std::set<Overrides> seen_;  // in the order of the keys
+  std::set<Overrides> seen_;  // each in the order of its keys
   Optimisation result_;
 };
 
-// Value of a simulated configuration; less is better.
+// Returns the value of a simulated configuration. Less is better.
 double simulated_value(const RankedConfiguration& at, Aim aim) {
   switch (aim) {
     case Aim::memory:
@@ -448,7 +447,7 @@ double simulated_value(const RankedConfiguration& at, Aim aim) {
   }
 }
 
-// Adds the best intervals of this configuration to its overrides.
+// Adds the best snapshot intervals of this configuration to its overrides.
 void search_its_intervals(const ScenarioText& scenario, const OptimiseOptions& options,
                           Overrides& set) {
   if (options.intervals.empty()) return;
@@ -479,7 +478,7 @@ void simulate_best(const ScenarioText& scenario, const OptimiseOptions& options,
         });
       }
       best[i].record = record_of(the_case, std::move(measured), simulate_options);
-      // The Plan has thousands of tasks per rank, and nothing uses it.
+      // A Plan has thousands of tasks per rank, and nothing uses it any more.
       best[i].record->plan = {};
       best[i].record->timeline.ranks.clear();
       best[i].record->critical_path.clear();
@@ -487,14 +486,15 @@ void simulate_best(const ScenarioText& scenario, const OptimiseOptions& options,
       best[i].failure = error.what();
     }
   }
-  // Configurations that ran come first, by value; then those only estimated; then the failed ones.
+  // Configurations that ran come first, by value; then those only estimated; then those that
+  // failed.
   std::ranges::stable_sort(best, {}, [&](const RankedConfiguration& at) {
     const int group = at.record ? 0 : at.failure.empty() ? 1 : 2;
     return std::pair(group, at.record ? simulated_value(at, options.aim) : 0.0);
   });
 }
 
-// Some valid layout of the job, as a start for a search over all layouts.
+// Returns some valid layout of the job, from which a search over all layouts can start.
 std::optional<Overrides> possible_layout(const ScenarioText& scenario, const Overrides& point) {
   constexpr int kMostStages = 128;
   for (int pp = 1; pp <= kMostStages; ++pp) {
@@ -503,7 +503,7 @@ std::optional<Overrides> possible_layout(const ScenarioText& scenario, const Ove
         Overrides set = point;
         set.emplace_back("layout", fmt::format("{{tp: {}, pp: {}}}", tp, pp));
         const int dp = resolve_unprepared(scenario, set).job.layout.dp;
-        // Keeps everything else that the scenario says of its layout.
+        // Keeps everything else that the scenario says about its layout.
         set = point;
         const Layout tried{.tp = tp, .pp = pp, .dp = dp};
         for (const Axis& axis : kAxes) {
@@ -533,7 +533,7 @@ Case start_of(const ScenarioText& scenario, const Overrides& point,
   }
 }
 
-// The closed form that ranks configurations does not model steps that go on without some workers.
+// The closed form that ranks configurations does not model steps that leave out workers.
 void check_ranked(const Overrides& point) {
   for (const auto& [key, value] : point) {
     if (!key.starts_with("redundancy") && !key.ends_with(".wait_for")) continue;

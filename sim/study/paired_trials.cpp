@@ -8,7 +8,7 @@
 namespace windtunnel {
 namespace {
 
-// Slope of the least-squares line through the points; 1 if the points do not determine it.
+// Returns the slope of the least-squares line through the points; 1 if it is undetermined.
 double slope(const std::vector<double>& x, const std::vector<double>& y) {
   const double x_mean = estimate(x).mean;
   const double y_mean = estimate(y).mean;

@@ -1,5 +1,5 @@
-// A campaign under other settings with the same failures, so that differences come from the
-// settings, with little noise.
+// A campaign under other settings with the same failures. Differences then come from the settings,
+// with little noise.
 #pragma once
 
 #include <vector>
@@ -9,18 +9,18 @@
 
 namespace windtunnel {
 
-// How many of the campaign's trials to repeat: all, or enough to meet a hundred thousand failures,
-// at least eight. In large jobs every trial meets so many that trials are alike.
+// Returns how many of the campaign's trials to repeat: all, or enough for a hundred thousand
+// failures, at least eight. In large jobs every trial meets so many failures that trials are alike.
 int paired_trials(const CampaignReport& report);
 
-// Goodput under `other` settings over that many trials of `report`'s campaign, corrected for the
-// difference between these trials and the mean of all: regression on a control variate (Glasserman,
-// Monte Carlo Methods in Financial Engineering, 2003, section 4.1). Interval and quantiles are
-// those of the repeated trials.
+// Returns the goodput under the settings `other` over `trials` trials of `report`'s campaign,
+// corrected for the difference between these trials and the mean of all: regression on a control
+// variate (Glasserman, Monte Carlo Methods in Financial Engineering, 2003, section 4.1). Interval
+// and quantiles are those of the repeated trials.
 Estimate paired_goodput(CampaignInputs other, const CampaignReport& report, int trials,
                         int threads);
 
-// The same, and the goodput of each trial as it was played.
+// It has this goodput, and that of each trial without the correction.
 struct PairedCampaign {
   Estimate goodput;
   std::vector<double> trials;

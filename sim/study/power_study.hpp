@@ -6,7 +6,7 @@
 
 namespace windtunnel {
 
-// The record must have an iteration and, if the case asks for one, its campaign.
+// The record must have an iteration and, if the case asks for one, a campaign.
 PowerReport study_power(const PowerSpec& spec, const Record& record);
 
 }  // namespace windtunnel

@@ -17,8 +17,8 @@ struct NoteKind {
   enum class About { step, campaign } about;  // campaign: skipped if none was simulated
   StudyDepth from;                            // the least depth at which the note is given
   std::vector<Note> (*notes)(const NotedRecord& on);
-  // At StudyDepth::advice: returns what was tried to help. It is appended to the last of these
-  // notes.
+  // At StudyDepth::advice: returns which changes were tried and help. This text is appended to the
+  // last note of this kind.
   std::string (*advice)(const Case& the_case) = nullptr;
 };
 

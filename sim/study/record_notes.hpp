@@ -15,13 +15,13 @@ namespace windtunnel {
 struct NotedRecord {
   const Case& the_case;
   const PreparedIteration& prepared;
-  const Record& record;            // complete but for these notes
+  const Record& record;            // complete except for these notes
   const CampaignInputs* campaign;  // inputs of its campaign; null: it has none
   StudyDepth depth;
   int threads;  // 0: all cores
 };
 
-// In the order of the table.
+// Returns the notes in the order of the table.
 std::vector<Note> record_notes(const NotedRecord& noted);
 
 }  // namespace windtunnel

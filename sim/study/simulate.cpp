@@ -33,8 +33,8 @@
 namespace windtunnel {
 namespace {
 
-// Time of iterations has the origins of their tasks' numbers; time lost to failures has the origins
-// of the failure and recovery input.
+// Time of iterations has the origins of their tasks' numbers. Time lost to failures has the origins
+// of what the job says about failures and recovery.
 OriginShares origin_shares(const Job& job, const IterationReport& iteration,
                            const std::optional<CampaignReport>& campaign) {
   const auto lost = [&](Loss loss) {
@@ -134,8 +134,8 @@ MeasuredIteration measured_iteration(const Case& the_case, const SimulateOptions
   return measured;
 }
 
-// Simulates the campaign and adds its report, with advice on snapshot intervals if asked. Returns
-// the inputs of the campaign.
+// Simulates the campaign and adds its report, with advice on snapshot intervals if options ask for
+// it. Returns the inputs of the campaign.
 CampaignInputs add_campaign(Record& record, const PreparedIteration& prepared, IterationTable table,
                             const SimulateOptions& options) {
   const Job& job = record.job;

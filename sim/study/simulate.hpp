@@ -17,26 +17,26 @@ namespace windtunnel {
 
 struct SimulateOptions {
   int threads = 0;         // for iterations and campaigns; 0: all cores
-  bool allow_oom = false;  // simulate although it does not fit in memory
+  bool allow_oom = false;  // simulate a job although it does not fit in memory
   std::function<void(const std::string&)> progress = {};  // called before each step
-  // how its campaign's other iterations are obtained
+  // how the other iterations of its campaign are obtained
   OtherIterations others = OtherIterations::simulated;
   StudyDepth depth = StudyDepth::intervals;
-  std::stop_token stop = {};  // throws Error, exit code 1, before the next step or trial
+  std::stop_token stop = {};  // if requested: Error with exit code 1 before the next step or trial
 };
 
-// What the engine measured for a case, without campaigns.
+// What the engine has simulated of a case, without campaigns.
 struct MeasuredIteration {
   std::shared_ptr<const PreparedIteration> prepared;
   std::string memory_excess;  // which memory (GPUs or hosts) is exceeded, and by how much
   Execution plain;
   std::vector<PathStep> critical_path;
   IterationReport report;
-  IterationTable table;  // if the case has a campaign
+  IterationTable table;  // only if the case has a campaign
 };
 
-// Throw Error, with the place of the key at fault, exit code 2: the case contradicts itself; exit
-// code 1: it does not fit in GPU or host memory (unless allow_oom: then memory_excess says so).
+// These throw Error with the place of the key at fault. Exit code 2: the case contradicts itself.
+// Exit code 1: it exceeds the memory of GPUs or hosts (with allow_oom memory_excess says so).
 MeasuredIteration measure_iteration(const Case& the_case, const SimulateOptions& options = {});
 Record simulate(const Case& the_case, const SimulateOptions& options = {});
 // Does the same if the iterations are known: of this case, or of one with the same Case::table.

@@ -21,7 +21,7 @@
 namespace windtunnel {
 namespace {
 
-// A step is one round of the job's schedule; without a flush a round has several iterations.
+// A step is one round of the job's schedule. Without a flush a round has several iterations.
 class CompanySteps {
  public:
   // Keeps references to the cases of the company.
@@ -40,7 +40,7 @@ class CompanySteps {
   std::size_t jobs() const { return company_.jobs.size(); }
   const Job& job(std::size_t j) const { return company_.jobs[j].job; }
 
-  // The time at which each step of the job ends if it runs alone.
+  // Returns when each step of the job ends if the job runs alone.
   std::vector<double> ends_alone(std::size_t j, int steps) const {
     Plan plan = plan_of(j, steps);
     const Timeline timeline = execute(plan, job(j).cluster, options());
@@ -62,8 +62,8 @@ class CompanySteps {
     return result;
   }
 
-  // Whether `steps` of each job can be simulated within seconds, in some hundred MB, and counted by
-  // Task::iteration.
+  // Whether `steps` of each job can be simulated within seconds, in some hundred MB, and are few
+  // enough for Task::iteration.
   bool can_simulate(const std::vector<double>& steps) const {
     constexpr double kMostTasks = 2e6;
     double tasks = 0;
@@ -90,15 +90,15 @@ class CompanySteps {
 
   EngineOptions options() const {
     EngineOptions options;
-    // resolve_company() checks that jobs agree. On pools only groups across pools use it, which
-    // only jobs on several pools have.
+    // resolve_company() checks that jobs have the same calibrations. On pools only groups across
+    // pools use `calibration`, so it is that of a job on several pools.
     options.calibration = job(0).calibration;
     options.pool_calibrations = job(0).pool_calibrations;
     for (const Case& each : company_.jobs) {
       const std::vector<bool> used = pools_in_use(each.job.cluster);
       if (std::ranges::count(used, true) > 1) options.calibration = each.job.calibration;
     }
-    options.fold = FoldMode::exact;  // a sample's error may exceed the jobs' effect on each other
+    options.fold = FoldMode::exact;  // samples may err by more than jobs affect each other
     for (const Case& each : company_.jobs) {
       if (each.job.fold == FoldMode::none) options.fold = FoldMode::none;
     }
@@ -128,14 +128,14 @@ double steady_step_s(const std::vector<double>& ends) {
   return (ends.back() - ends.front()) / static_cast<double>(ends.size() - 1);
 }
 
-// One start: the steps of all jobs while all of them run.
+// Simulates one start. Returns the steps of all jobs while all of them run.
 std::vector<StepsInWindow> steps_of_start(const CompanySteps& steps,
                                           const std::vector<double>& alone_s,
                                           const std::vector<double>& start_s) {
   constexpr int kTries = 5;
   const auto longest = std::ranges::max_element(alone_s) - alone_s.begin();
-  // The first step of the longest job is not counted, nor is anything that others do before it has
-  // ended.
+  // The first step of the longest job does not count, nor does anything that others do before it
+  // has ended.
   double horizon_s = (kCompanySteps + 2) * alone_s[longest];
   std::vector<double> stretch(steps.jobs(), 1);
   for (int tried = 0; tried < kTries; ++tried) {
@@ -166,7 +166,7 @@ std::vector<StepsInWindow> steps_of_start(const CompanySteps& steps,
   CHECK(false, "the jobs do not run beside one another for {} steps", kCompanySteps);
 }
 
-// [start] When each job begins: the first at once, the others a fraction of a step later.
+// Returns when each job begins: the first at once, the others a fraction of a step later.
 std::vector<double> start_of(int start, const std::vector<double>& alone_s) {
   constexpr double kGolden = 0.6180339887498949;  // spreads the starts of further jobs
   std::vector<double> start_s(alone_s.size(), 0);

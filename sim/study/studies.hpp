@@ -1,6 +1,6 @@
 // Studies of a case besides its iteration and its campaign, a row for each. A scenario's settings
-// are in Case::asked (scenarios/language/asked_studies.hpp), the results in Record::studies; they
-// are shown by report/figures/shown_studies.hpp.
+// are in Case::asked (scenarios/language/asked_studies.hpp), the results in Record::studies, and
+// report/figures/shown_studies.hpp shows them.
 #pragma once
 
 #include <functional>
@@ -19,8 +19,8 @@ enum class StudyDepth {
   campaign,   // a campaign of months
   intervals,  // recommended snapshot intervals, by further campaigns
   // What would help (notes/tried_changes.hpp) and which numbers decide the answer
-  // (decisive_numbers.hpp), by tens of further estimates: for a single answer that a person reads,
-  // not for comparing many.
+  // (decisive_numbers.hpp), by tens of further estimates. It is for a single answer that a person
+  // reads, not for comparisons of many.
   advice,
 };
 
@@ -29,15 +29,15 @@ struct StudyInput {
   const PreparedIteration& prepared;
   const IterationReport& iteration;
   const CampaignReport* campaign;  // null: none was simulated
-  const Record* record;            // with the simulated Plan and Timeline; null: a point of a sweep
-  int threads;                     // 0: all cores; the same report for any number
+  const Record* record;            // with simulated Plan and Timeline; null: a point of a sweep
+  int threads;                     // 0: all cores; the report does not depend on it
   std::function<void(const std::string& step)> tell;  // called before a step that takes time
 };
 
 struct Study {
-  StudyDepth from;  // minimum depth that includes the study
-  bool in_sweeps;   // also run at each point, without a Record
-  // Adds its report if the case asks for it. Throws Error about the keys at fault.
+  StudyDepth from;  // least depth at which the study is made
+  bool in_sweeps;   // also made at each point of a sweep, without a Record
+  // Adds the study's report if the case asks for it. Throws Error about the keys at fault.
   void (*run)(const StudyInput& on, ValuesByType& reports);
 };
 

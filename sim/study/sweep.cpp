@@ -26,7 +26,7 @@
 namespace windtunnel {
 namespace {
 
-// Points that share a table are prepared once.
+// Points with the same table are prepared once.
 class SharedPreparation {
  public:
   std::shared_ptr<const PreparedIteration> operator()(const Job& job, const std::string& table) {
@@ -56,7 +56,7 @@ void check_campaign(const Job& job) {
 std::shared_ptr<const Case> case_at(const Sweep& sweep, const Overrides& point,
                                     SharedPreparation& shared) {
   Case read = resolve_case(sweep.scenario, point, std::ref(shared));
-  read.values = {};  // drops what only --explain and records need
+  read.values = {};  // only --explain and records need these
   read.files = {};
   return std::make_shared<const Case>(std::move(read));
 }
@@ -76,7 +76,7 @@ SweepCase sweep_case(const Sweep& sweep, size_t index, SharedPreparation& shared
   return result;
 }
 
-// Points that share a table, and the engine's results for it once it has run.
+// Points with the same table, and what the engine has simulated for it.
 struct Group {
   std::vector<const SweepCase*> cases;
   std::shared_ptr<const Case> first;
@@ -84,9 +84,9 @@ struct Group {
   std::optional<Error> fault;  // set if none of the points can be simulated
 };
 
-using Positions = std::vector<std::uint32_t>;  // in `cases`
+using Positions = std::vector<std::uint32_t>;  // indices into `cases`
 
-// Returns, by position in `cases`, the least index of those with the same table.
+// Returns for each of `cases` the least index of a case with the same table.
 std::vector<int> first_of_table(const std::vector<SweepCase>& cases) {
   Positions order(cases.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -104,7 +104,7 @@ std::vector<int> first_of_table(const std::vector<SweepCase>& cases) {
 void measure(Group& group) {
   try {
     group.measured = measure_iteration(*group.first, {.threads = 1});
-    // A table has thousands of tasks per rank, which no point shows.
+    // A Plan has thousands of tasks per rank, and no point shows them.
     group.measured.plain = {};
     group.measured.critical_path = {};
   } catch (const Error& error) {
@@ -136,8 +136,8 @@ class SweepRun {
     const auto is_other = [&](std::uint32_t a, std::uint32_t b) { return table[a] != table[b]; };
     size_t kinds = order.empty() ? 0 : 1;
     for (size_t i = 1; i < order.size(); ++i) kinds += is_other(order[i - 1], order[i]) ? 1 : 0;
-    // Measures as many tables at a time as there are threads: a sweep in which each point has its
-    // own does not measure them all before its first result.
+    // Simulates as many tables at a time as there are threads. Otherwise a sweep in which each
+    // point has a different table would simulate all of them before its first result.
     size_t begun = 0;
     for (size_t at = 0; at < order.size() && !stopped();) {
       std::vector<Group> groups;
@@ -164,7 +164,7 @@ class SweepRun {
     options_.finished(point);
   }
 
-  // Errors that no point is to blame for (a full disk, a caller's function that throws) end all
+  // Errors that are not the fault of a point (a full disk, a caller's function that throws) end all
   // points.
   void or_fail(const std::function<void()>& work) {
     try {
@@ -252,7 +252,7 @@ size_t product_of_counts(const std::vector<VariedKey>& keys) {
 }
 
 void check_size(const Sweep& sweep) {
-  double points = 1;  // a double cannot overflow here
+  double points = 1;  // a double does not overflow here
   for (const VariedKey& key : sweep.vary) points *= static_cast<double>(key.values.size());
   if (points <= std::numeric_limits<int>::max()) return;
   throw Error(fmt::format(
@@ -260,7 +260,7 @@ void check_size(const Sweep& sweep) {
       points, static_cast<double>(std::numeric_limits<int>::max())));
 }
 
-// Spreads equal neighbours in the grid far apart (Knuth's multiplicative hash).
+// Sends neighbours in the grid to distant places (Knuth's multiplicative hash).
 std::uint32_t dealt(int index) {
   return static_cast<std::uint32_t>(index) * 2654435769U;
 }

@@ -1,5 +1,5 @@
-// A grid of cases with campaigns: iterations are simulated once per distinct table (Case::table),
-// then all campaigns run event by event on all cores, with the same random numbers at every point.
+// A grid of cases with campaigns. Iterations are simulated once per distinct table (Case::table).
+// Then all campaigns run event by event on all cores, with the same random numbers at every point.
 #pragma once
 
 #include <atomic>
@@ -24,30 +24,30 @@ struct VariedKey {
   bool operator==(const VariedKey&) const = default;
 };
 
-// All combinations; the last key changes fastest.
+// Returns all combinations. The last key changes fastest.
 std::vector<Overrides> cross_product(const std::vector<VariedKey>& keys);
-// Returns the combination at `index`, below the total number.
+// Returns the combination with this index, which must be below the total number.
 Overrides values_at(const std::vector<VariedKey>& keys, size_t index);
 
 struct Sweep {
-  ScenarioText scenario;  // at every point
+  ScenarioText scenario;  // the same at every point
   std::vector<VariedKey> vary;
   bool operator==(const Sweep&) const = default;
 };
-size_t grid_size(const Sweep& sweep);  // how many points it has
+size_t grid_size(const Sweep& sweep);  // number of points
 
-// Number of cases, and of prepared iterations, kept in memory: a prepared iteration takes up to 200
-// KB.
+// Number of cases, and of prepared iterations, that are kept in memory. A prepared iteration takes
+// up to 200 KB.
 constexpr size_t kMostKept = 250;
 
-// Kept below 64 bytes, because a sweep of a million points holds as many of these. A case's values
-// follow from its index: values_at().
+// The size must stay below 64 bytes, because a sweep of a million points holds a million of these.
+// values_at() gives a case's values from its index.
 struct SweepCase {
-  int index = 0;                                 // in the grid
-  std::uint64_t key = 0;                         // key_number() of Case::key; 0: see `fault`
+  int index = 0;                                 // of the point in the grid
+  std::uint64_t key = 0;                         // key_number() of Case::key; 0 if there is a fault
   std::uint64_t table = 0;                       // key_number() of Case::table
   std::shared_ptr<const Error> fault = nullptr;  // why it cannot be simulated; null: it can
-  // The case itself for the first kMostKept points, to avoid reading it again.
+  // The case itself, so that it is not read again. Only the first kMostKept points have it.
   std::shared_ptr<const Case> read = nullptr;
 
   std::string reason() const { return fault != nullptr ? fault->what() : ""; }
@@ -57,33 +57,33 @@ struct SweepCase {
   }
 };
 
-// Every point of the grid with its keys, or with an error that already makes it impossible. Throws
-// Error if no point is left (a key is misspelt or has no values, the scenario has no campaign) and
-// if the grid has more points than an index can count.
+// Returns every point of the grid with its keys, or with an error that already makes it impossible.
+// Throws Error if no point is possible (a key is misspelt or has no values, the scenario has no
+// campaign), or if the grid has more points than an index can count.
 std::vector<SweepCase> sweep_cases(const Sweep& sweep, int threads = 0);
 
-// Part `shard` of `shards`: points with the same table stay together as far as parts remain equal;
-// otherwise points are dealt evenly over the grid, whose corners differ in cost.
+// Returns part `shard` of `shards`. Points with the same table stay together as far as parts remain
+// equal. Otherwise points are dealt evenly over the grid, because its corners differ in cost.
 std::vector<SweepCase> shard_of(const std::vector<SweepCase>& cases, int shard, int shards);
 
 struct SweepPoint {
   int index = 0;
-  std::string scenario{};  // its name
+  std::string scenario{};  // name of the scenario
   std::string key{};
-  std::string reason{};          // not empty: infeasible, and why
-  std::optional<Error> fault{};  // the same, if found by this process
+  std::string reason{};          // why the point is infeasible; empty: it is feasible
+  std::optional<Error> fault{};  // the same, if this process has found it
   Job job{};
   IterationReport iteration{};
-  std::optional<CampaignReport> campaign{};  // includes the goodput of each trial
-  ValuesByType studies{};                    // as Record::studies
+  std::optional<CampaignReport> campaign{};  // with the goodput of each trial
+  ValuesByType studies{};                    // like Record::studies
 };
 
 struct SweepOptions {
-  int threads = 0;  // 0: all cores; the same results for any number
+  int threads = 0;  // 0: all cores; results do not depend on it
   // Called once per point, one call at a time, in any order.
   std::function<void(const SweepPoint&)> finished = {};
   std::function<void(const std::string&)> progress = {};
-  // set: running points are finished, no new ones are started
+  // if true, points that run are finished, and no new ones start
   const std::atomic<bool>* stop = nullptr;
 };
 

@@ -19,8 +19,8 @@ namespace {
 
 constexpr double kSurvivalTime_s = 7 * 86400.0;
 
-// Probability that one failure, which may take several nodes, takes more of a group than the tier
-// tolerates.
+// Returns the probability that one failure, which may take several nodes, takes more nodes of a
+// group than the tier tolerates.
 double beyond_at_once(const TierProtection& protection, const FailureClass& failure_class,
                       int nodes) {
   if (failure_class.batch_shares.empty()) return protection.tolerated == 0 ? 1 : 0;
@@ -42,8 +42,9 @@ double beyond_at_once(const TierProtection& protection, const FailureClass& fail
   return beyond;
 }
 
-// Probability that a lost node's group loses more than the tier tolerates before it is whole again,
-// if each other member is lost meanwhile with probability `loss`: the mean over nodes.
+// Returns the probability that the group of a lost node loses more nodes than the tier tolerates
+// before it is whole again, if each other is lost meanwhile with probability `loss`: the mean over
+// nodes.
 double beyond_in_turn(const TierProtection& protection, double loss) {
   if (protection.tolerated == 0) return 0;  // beyond_at_once() counts these losses
   const NodeGroups& groups = protection.groups;
@@ -55,16 +56,16 @@ double beyond_in_turn(const TierProtection& protection, double loss) {
   return beyond;
 }
 
-// Probability that the tier survives all failures within kSurvivalTime_s. A lost node is replaced
-// and its content saved anew, so only losses in its group within `open_s` of the first add up.
-// Failures are exponential; copies on a node that stays out for lack of a spare are also elsewhere.
+// Returns the probability that the tier survives all failures within kSurvivalTime_s. A lost node
+// is replaced and its content saved anew, so only losses in its group within `open_s` of the first
+// one add up. Failures are exponential. Copies of a node that stays out are also elsewhere.
 double survival(const TierProtection& protection, const CampaignInputs& inputs, double open_s) {
   if (protection.everything) return 1;
   double nodes_per_s = 0;
   double beyond_per_s = 0;
   for (const FailureClass& failure_class : inputs.failures) {
     const double rate = mean_rate_per_s(failure_class, inputs.nodes, inputs.campaign.length_s);
-    // A planned stop takes its own snapshot (tier_for_planned_stop()); a bad copy ends no trainer.
+    // A planned stop takes a snapshot (tier_for_planned_stop()), and a bad copy ends no trainer.
     if (!traits_of(failure_class.kind).unexpected) continue;
     if (!survives_end(protection, failure_class)) {
       beyond_per_s += rate;

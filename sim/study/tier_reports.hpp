@@ -10,8 +10,8 @@
 
 namespace windtunnel {
 
-// [tier]. `inputs`: campaign_inputs() of the job; `report`: its campaign's result, with the
-// intervals of tiers that have a rule.
+// Returns the report of each tier. `inputs`: campaign_inputs() of the job; `report`: result of this
+// campaign, with the intervals of tiers that have a rule.
 std::vector<TierReport> tier_reports(const Job& job, const PreparedIteration& prepared,
                                      const CampaignInputs& inputs,
                                      const CampaignReport& report = {});

@@ -19,7 +19,7 @@ class Draws {
 
   std::vector<AttendanceChange> by_rates() {
     for (double now_s = 0;;) {
-      std::vector<double> rates;  // rates of leaving, by kind; then the rate of joining
+      std::vector<double> rates;  // by kind: rate of leaving; then by kind: rate of joining
       for (std::size_t kind = 0; kind < present_.size(); ++kind) {
         rates.push_back(volunteers_.peers[kind].leave_per_s * present_[kind]);
       }
@@ -39,8 +39,8 @@ class Draws {
     }
   }
 
-  // A leaving peer is drawn from all present ones; a joining one belongs to a kind with a
-  // probability in proportion to its count.
+  // A leaving peer is drawn from all that are present. A joining peer is of a kind with a
+  // probability in proportion to the kind's count.
   std::vector<AttendanceChange> by_trace() {
     std::vector<double> counts;
     double total = 0;
@@ -71,7 +71,7 @@ class Draws {
     return last;
   }
 
-  // The place of the n-th peer of a kind.
+  // Returns the place of the n-th peer of a kind.
   int place_of(int kind, int n) const {
     int place = 0;
     for (int before = n;; ++place) {
@@ -94,8 +94,8 @@ class Draws {
 
   const Volunteers& volunteers_;
   RandomStream random_;
-  std::vector<int> kinds_;    // of the peers that there are
-  std::vector<int> present_;  // [kind]
+  std::vector<int> kinds_;    // [place] kind of each peer that is present
+  std::vector<int> present_;  // [kind] number of peers that are present
   std::vector<AttendanceChange> changes_;
 };
 

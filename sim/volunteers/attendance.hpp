@@ -1,5 +1,5 @@
-// When peers join and leave in a trial: at exponential gaps, or by a trace of their number. This
-// does not depend on what peers do, so all ways to place them have the same peers.
+// When peers join and leave in a trial: after exponential gaps, or by a trace of their number. This
+// does not depend on what peers do, so trials of all ways to place them have the same peers.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ struct AttendanceChange {
   double at_s = 0;
   bool joins = false;
   int kind = 0;
-  // Index of the leaving peer among the present ones; the last of them then takes that index.
+  // Index of the leaving peer among those present. The last of them then gets this index.
   int place = 0;
 };
 
-// The kinds of the peers at the start, by index.
+// Returns the kind of each peer at the start.
 std::vector<int> first_peers(const Volunteers& volunteers);
 
-// Ascending, within Volunteers::length_s.
+// Returns the changes within Volunteers::length_s, ascending in time.
 std::vector<AttendanceChange> attendance_changes(const Volunteers& volunteers, std::uint64_t trial);
 
 }  // namespace windtunnel

@@ -10,7 +10,6 @@
 namespace windtunnel {
 namespace {
 
-// A kind's mean rate over the stages.
 double mean_rate(const Swarm& swarm, int kind) {
   const std::vector<double>& rates = swarm.rates[kind];
   return std::accumulate(rates.begin(), rates.end(), 0.0) / static_cast<double>(rates.size());
@@ -19,7 +18,7 @@ double mean_rate(const Swarm& swarm, int kind) {
 struct Member {
   int kind = 0;
   int stage = 0;
-  double ready_s = 0;  // from then on it serves its stage
+  double ready_s = 0;  // it serves its stage from then on
 };
 
 // A trial while it runs.
@@ -89,8 +88,8 @@ class Run {
     now_s_ = to_s;
   }
 
-  // Counts the peers that are ready by now. Sums are made anew, so that rounding errors do not
-  // accumulate.
+  // Adds up the rates of peers that are ready by now. Sums are made anew, so that rounding errors
+  // do not accumulate.
   void serve() {
     std::ranges::fill(serving_, 0);
     std::ranges::fill(assigned_, 0);
@@ -123,8 +122,8 @@ class Run {
     possible_ = possible_rate();
   }
 
-  // Moves one peer from the stage with the most to spare to the slowest: the peer after which the
-  // slower of the two is fastest.
+  // Moves one peer from the stage with the most to spare to the slowest stage. Takes the peer with
+  // which the slower of the two then becomes fastest.
   void rebalance() {
     const int from = fastest();
     const int to = slowest();
@@ -134,7 +133,7 @@ class Run {
       if (member.stage != from) continue;
       const double after = std::min(assigned_[from] - rate(member.kind, from),
                                     assigned_[to] + rate(member.kind, to));
-      // Rounding differences between equal stages move no peer.
+      // Differences between equal stages that are errors of rounding move no peer.
       if (after <= best_rate * (1 + 1e-9)) continue;
       best = &member;
       best_rate = after;
@@ -155,9 +154,9 @@ class Run {
   const Swarm& swarm_;
   RandomStream random_;
   std::vector<Member> members_;
-  std::vector<double> assigned_;  // [stage] total rate of its peers, including those moving to it
-  std::vector<double> serving_;   // [stage] of those that serve it
-  std::vector<int> counts_;       // [kind]
+  std::vector<double> assigned_;  // [stage] total rate of its peers, also of those on their way
+  std::vector<double> serving_;   // [stage] total rate of the peers that serve it
+  std::vector<int> counts_;       // [kind] number of peers
   std::map<std::vector<int>, double> balanced_;
   double possible_ = 0;
   double now_s_ = 0;

@@ -1,8 +1,8 @@
 // The stages of a model, each served by many peers (SWARM, arXiv 2301.11913, section 3.2).
 // Micro-batches are distributed over the peers of a stage in proportion to their speed, so a stage
-// is as fast as its peers together, and the whole as its slowest stage. At regular times one peer
-// of the stage with the most spare capacity moves to the one with the least, if that speeds up the
-// slower of the two; joining peers go there too.
+// is as fast as its peers together, and the swarm is as fast as its slowest stage. At regular times
+// one peer moves from the stage with the most spare capacity to the one with the least, if that
+// makes the slower of the two faster. Joining peers also go to the stage with the least.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Swarm {
   std::vector<std::vector<double>> takeover_s = {};
   double length_s = 0;
   double rebalance_s = 0;  // 0: never
-  // Micro-batches per second whose gradients the peers can average while computing.
+  // Micro-batches per second whose gradients the peers can average while they compute.
   double averaged_rate = kInfinity;
   Joiners joiners = Joiners::busiest;
   std::uint64_t seed = 1;
@@ -29,16 +29,16 @@ struct Swarm {
 };
 Swarm swarm_of(const Volunteers& volunteers, const std::vector<StageWork>& works);
 
-// Micro-batches per second if these peers, [kind] of them, were assigned optimally: fastest first,
-// each to the stage that is slowest by then. For identical peers this is optimal.
+// Returns the micro-batches per second of these peers ([kind]) if assigned optimally: fastest
+// first, each to the stage that is slowest by then. This is optimal if peers are identical.
 double balanced_rate(const Swarm& swarm, const std::vector<int>& counts);
 
 struct SwarmTrial {
   double done = 0;      // micro-batches that passed all stages
-  double averaged = 0;  // the same, limited to Swarm::averaged_rate
-  double possible = 0;  // by balanced_rate() of the peers at every moment
-  double peers = 0;     // on average
-  double empty_s = 0;   // time in which some stage had no peer able to serve it
+  double averaged = 0;  // the same, but no faster than Swarm::averaged_rate
+  double possible = 0;  // sum over time of balanced_rate() of the peers present
+  double peers = 0;     // number of peers, on average
+  double empty_s = 0;   // time in which no peer could serve some stage
   int moves = 0;        // number of moves from stage to stage
   double done_share() const { return possible > 0 ? done / possible : 0; }
 };

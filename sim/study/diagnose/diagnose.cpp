@@ -17,26 +17,26 @@
 namespace windtunnel {
 namespace {
 
-// The model of an unknown cause: its prior is 1; it lengthens steps by a factor up to ten, uniform
-// in the logarithm; and each timer is as likely as one that is two deviations off.
+// The model of an unknown cause: its prior is 1. It lengthens steps by a factor up to ten, uniform
+// in the logarithm. Each timer is as likely as one that is two deviations off.
 constexpr double kElsePrior = 1;
 constexpr double kElseUpTo = 10;
 constexpr double kElseOff = 2;
-constexpr int kSimulated = 7;         // strengths of a cause that are simulated
+constexpr int kSimulated = 7;         // number of strengths of a cause that are simulated
 constexpr int kRefined = 2;           // further ones, where the likelihood is largest
-constexpr double kTooUnlikely = 7;    // log likelihood below the largest: under a thousandth
-constexpr double kNever = -1e300;     // log likelihood before anything is known
-constexpr int kBetween = 24;          // interpolated points per simulated strength
+constexpr double kTooUnlikely = 7;    // below the largest log likelihood: others are left out
+constexpr double kNever = -1e300;     // a log likelihood before anything is known
+constexpr int kBetween = 24;          // interpolated points between two simulated strengths
 constexpr double kNoEffect = 0.005;   // a smaller relative change of the step is no effect
-constexpr double kRatioError = 0.03;  // noise in the ratio of two steps of one run
+constexpr double kRatioError = 0.03;  // error of the ratio of two steps of one run
 constexpr double kMissed = -6;        // log likelihood of a pattern that the cause does not explain
-// Timers are compared as shares of the step. Their error is a tenth of the share, plus a floor for
-// rounding and for time between timers.
+// Timers are compared as shares of the step. The error of a share is a tenth of it, plus a floor
+// for rounding and for the time between timers.
 constexpr double kShareFloor = 0.02;
 constexpr double kShareError = 0.1;
-constexpr double kMostOff = 5;  // cap of deviations, so that one timer alone cannot exclude a cause
+constexpr double kMostOff = 5;  // no larger deviation counts, so one timer cannot exclude a cause
 constexpr double kUnusualOff = 3;
-constexpr double kSnapshots = 50;  // length of a campaign, in snapshot periods
+constexpr double kSnapshots = 50;  // length of a campaign, in periods of snapshots
 
 constexpr LogQuantity kTimers[] = {LogQuantity::forward_s, LogQuantity::backward_s,
                                    LogQuantity::gradients_s, LogQuantity::optimizer_s,
@@ -71,7 +71,7 @@ std::string filled_in(std::string text, double strength, const LogShape& shape,
   return text;
 }
 
-// Drops the job's own campaign, which would only take time; a cause may add one of its own.
+// Drops the job's campaign, because it would only take time. A cause may add a campaign.
 const Overrides kStepAlone = {{"campaign", "null"}, {"failures", "null"}, {"recovery", "null"}};
 
 class Trials {
@@ -128,7 +128,7 @@ PredictedLog between(const PredictedLog& a, const PredictedLog& b, double share)
   return log;
 }
 
-// The difference between a measured and a predicted timer, both as shares of the step, in
+// Returns the difference between a measured and a predicted timer, both as shares of the step, in
 // deviations.
 double share_off(double measured, double predicted) {
   return (measured - predicted) / (kShareFloor + kShareError * std::max(measured, predicted));
@@ -151,7 +151,7 @@ std::vector<TimerOff> timers_off(const LogShape& shape, const PredictedLog& pred
       all.push_back({each, largest, share_off(a / step_s, b / predicted.step_s)});
     };
     // Some logs have only the largest time over ranks (low == high). The wait for gradients is
-    // judged by the smallest, because the rank that waits least waits for no other rank.
+    // judged by the smallest time, because the rank that waits least waits for no other rank.
     const bool both = measured->low != measured->high;
     if (each == LogQuantity::gradients_s) {
       if (both) add(false, measured->low, expected->low);
@@ -177,13 +177,13 @@ class Ranking {
     const auto [measured, predicted] = memory(log);
     return measured > 0 ? memory_.below(measured / predicted) : 0.5;
   }
-  // Measured and predicted bytes; 0: the log does not say.
+  // Returns measured and predicted bytes; 0: the log has none.
   std::pair<double, double> memory(const PredictedLog& log) const {
     if (shape_.allocated_bytes > 0) return {shape_.allocated_bytes, log.allocated_bytes};
     return {shape_.reserved_bytes, log.reserved_bytes};
   }
 
-  // Ratio of a run's mean step to the healthy step; a few long steps raise it.
+  // Returns the ratio of a run's mean step, which a few long steps raise, to the healthy step.
   double mean_ratio(const PredictedLog& log) const {
     const double saving = log.stall_s / (std::max(1.0, shape_.longer.period) * healthy_.step_s);
     return log.step_s / healthy_.step_s + saving;
@@ -203,7 +203,7 @@ class Ranking {
     return sum;
   }
 
-  // Likelihood of the log under an unknown cause.
+  // Returns the likelihood of the log under an unknown cause.
   double else_likelihood() const {
     const double timers = static_cast<double>(timers_off(shape_, healthy_).size());
     double sum = else_time_likelihood() - 0.5 * kElseOff * kElseOff * timers;
@@ -223,14 +223,14 @@ class Ranking {
       const double calm_s = shape_.change ? shape_.calm_s() : shape_.median_s;
       return step_.log_density(calm_s / healthy_.step_s) - std::log(std::log(kElseUpTo));
     }
-    // The factor is uniform in its logarithm; the error of the models multiplies it.
+    // The factor is uniform in its logarithm, and the error of the models multiplies it.
     const double ratio = shape_.level_s() / healthy_.step_s;
     const double share = step_.below(ratio) - step_.below(ratio / kElseUpTo);
     return std::log(std::max(share, 1e-300) / std::log(kElseUpTo));
   }
 
-  // The run's own healthy step time, before a change or between long steps, has the error of the
-  // models; the relative length of other steps is a ratio without that error.
+  // A run shows its healthy step time before a change, or between long steps. This time has the
+  // error of the models. The ratio of other steps to it does not.
   double time_likelihood(const Cause& cause, const PredictedLog& log) const {
     const double deviation = std::hypot(kRatioError, shape_.spread / 4);
     if (shape_.change && cause.makes(*shape_.change)) {
@@ -260,8 +260,8 @@ bool has_effect(const PredictedLog& log, const Ranking& ranking) {
          std::abs(log.allocated_bytes / healthy.allocated_bytes - 1) > 0.02;
 }
 
-// A strength of a cause and its simulation; empty if the simulation was refused or the strength
-// changes nothing.
+// A strength of a cause and its simulation. `log` is empty if the simulation was refused or the
+// strength changes nothing.
 struct TriedStrength {
   double strength;
   std::optional<PredictedLog> log;
@@ -270,19 +270,19 @@ struct TriedStrength {
 // The strengths of one cause, weakest first.
 struct Tried {
   std::vector<TriedStrength> all;
-  std::string why_not;  // the last refusal
+  std::string why_not;  // reason of the last refusal
 
   bool has_logs() const {
     return std::ranges::any_of(all, [](const TriedStrength& each) { return each.log.has_value(); });
   }
-  // The entry of exactly this strength, or all.end().
+  // Returns the entry of exactly this strength, or all.end().
   std::vector<TriedStrength>::const_iterator find(double strength) const {
     return std::ranges::find(all, strength, &TriedStrength::strength);
   }
 };
 
-// Simulates a strength and inserts it in order; a refusal leaves a gap there. Returns the log
-// likelihood (where the strength changes nothing, that of the healthy job), or nothing after a
+// Simulates a strength and inserts it in order; after a refusal the entry has no log. Returns the
+// log likelihood (if the strength changes nothing, that of the healthy job), or nothing after a
 // refusal.
 std::optional<double> try_strength(const Cause& cause, double strength, const Trials& trials,
                                    const Ranking& ranking, Tried& tried) {
@@ -304,9 +304,9 @@ std::optional<double> try_strength(const Cause& cause, double strength, const Tr
   return likelihood;
 }
 
-// From the middle to both ends. What a cause changes grows with its strength, so the likelihood
-// usually has one peak: beyond a strength that is too unlikely and from which it falls, further
-// ones are left out.
+// Tries strengths from the middle to both ends. What a cause changes grows with its strength, so
+// the likelihood usually has one peak. Once it falls and a strength is too unlikely, the strengths
+// beyond are left out.
 Tried try_strengths(const Cause& cause, const Trials& trials, const Ranking& ranking) {
   Tried tried;
   if (!cause.strength) {
@@ -337,19 +337,19 @@ Tried try_strengths(const Cause& cause, const Trials& trials, const Ranking& ran
 }
 
 struct Best {
-  double log_likelihood = kNever;  // mean over strengths, equal on a logarithmic scale
+  double log_likelihood = kNever;  // mean over strengths, equal weights on a logarithmic scale
   double strength = 0;
 };
 
-// The likelihood is interpolated between simulated strengths, but not across a gap. A strength
-// without simulated neighbours has the weight of one interval of the initial grid.
+// Interpolates the likelihood between simulated strengths, but not across one without a log. A
+// strength without simulated neighbours has the weight of one interval of the initial grid.
 Best best_of(const Cause& cause, const Tried& tried, const Ranking& ranking) {
   const auto likelihood = [&](const PredictedLog& log) {
     return ranking.log_likelihood(cause, log);
   };
   if (!cause.strength) return {likelihood(*tried.all.front().log), tried.all.front().strength};
   const double whole = std::log(cause.strength->to / cause.strength->from);
-  std::vector<std::pair<double, double>> values;  // with the width that each stands for
+  std::vector<std::pair<double, double>> values;  // {value, width that it stands for}
   Best best;
   double most = kNever;
   const auto add = [&](double value, double width, double strength) {
@@ -373,15 +373,15 @@ Best best_of(const Cause& cause, const Tried& tried, const Ranking& ranking) {
           j == 0 ? at.strength : at.strength * std::exp(width * share));
     }
   }
-  // A cause that has an effect at only some of its strengths is not more likely for it.
+  // A cause does not become more likely because it has an effect at only some of its strengths.
   double sum = 0;
   for (const auto& [value, width] : values) sum += std::exp(value - most) * width / whole;
   best.log_likelihood = most + std::log(sum);
   return best;
 }
 
-// Simulates the best strength between those tried, and evaluates again. The returned strength was
-// simulated: if the last one is rejected, the most likely of the others.
+// Simulates the best strength between those tried, and evaluates again. Returns a strength that was
+// simulated: if the last one is refused, the most likely of the others.
 Best refined(const Cause& cause, const Trials& trials, const Ranking& ranking, Tried& tried) {
   Best best = best_of(cause, tried, ranking);
   for (int i = 0; i <= kRefined; ++i) {

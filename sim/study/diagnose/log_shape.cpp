@@ -19,8 +19,8 @@ constexpr double kLongSpreads = 6;    // and is this many deviations above it
 constexpr double kChange = 0.05;      // smallest relative change of the level that is reported,
 constexpr double kChangeSpreads = 4;  // and smallest in deviations of the two means
 constexpr double kJitter = 0.03;      // smallest log standard deviation that is reported
-constexpr int kFewest = 20;           // fewest steps in which a change is searched
-constexpr double kRegular = 0.12;     // tolerance of a gap, as a share of the period
+constexpr int kFewest = 20;           // a change is looked for in at least this many steps
+constexpr double kRegular = 0.12;     // tolerance of their distance, as a share of the period
 constexpr double kBursts = 0.01;      // smallest share of long steps that is reported
 
 struct PacedStep {
@@ -63,7 +63,7 @@ bool is_known(LogQuantity from, const StepAmounts& amounts) {
   }
 }
 
-// The most reliable quantity that at least half of the steps have and from which a time follows.
+// Returns the most reliable quantity with a time that at least half of the steps have.
 LogQuantity best_quantity(const TrainingLog& log, const StepAmounts& amounts) {
   using enum LogQuantity;
   bool rate = false;
@@ -80,7 +80,7 @@ LogQuantity best_quantity(const TrainingLog& log, const StepAmounts& amounts) {
                                        : "no quantity is in at least half of its lines");
 }
 
-// Makes steps of the differences of a clock.
+// Makes steps of the differences between times of a clock.
 std::vector<LoggedStep> by_clock(const TrainingLog& log) {
   std::vector<LoggedStep> steps;
   const LoggedStep* last = nullptr;
@@ -101,7 +101,7 @@ std::vector<LoggedStep> by_clock(const TrainingLog& log) {
   return steps;
 }
 
-// Returns the steps that count, in order; notes restarts, gaps and omitted steps.
+// Returns the steps that count, in order. Records restarts, gaps and steps that are left out.
 std::vector<PacedStep> samples_of(const TrainingLog& log, const StepAmounts& amounts,
                                   LogShape& shape) {
   std::vector<LoggedStep> steps = log.steps;
@@ -164,7 +164,7 @@ double log_spread(std::span<const double> logs) {
   return normal_spread(away);
 }
 
-// Differences of neighbours measure the noise, even if something changes slowly.
+// Differences between neighbours measure the noise, even if something changes slowly.
 double noise_of(const std::vector<double>& seconds) {
   std::vector<double> apart;
   for (std::size_t i = 1; i < seconds.size(); ++i) {
@@ -173,7 +173,7 @@ double noise_of(const std::vector<double>& seconds) {
   return apart.empty() ? 0 : normal_spread(apart);
 }
 
-// Sum of squares about a mean, and about a line.
+// A fit by a mean or by a line, with the sum of squares about it.
 struct Fit {
   double squares = 0;
   double at_begin = 0, at_end = 0;
@@ -206,7 +206,7 @@ Fit about_line(std::span<const double> values) {
   return fit;
 }
 
-// The split into two levels with the smallest residual, from prefix sums.
+// Returns the split into two levels with the smallest residual, from prefix sums.
 std::size_t best_split(std::span<const double> values, std::size_t fewest, Fit& left, Fit& right) {
   double all = 0;
   for (const double value : values) all += value;
@@ -258,7 +258,7 @@ void find_change(const std::vector<PacedStep>& calm, LogShape& shape) {
   }
 }
 
-// Returns the positions of the long steps among the samples.
+// Describes the long steps among the samples; `at`: their positions.
 LongSteps long_steps(const std::vector<std::size_t>& at, const std::vector<PacedStep>& samples,
                      double usual_s) {
   LongSteps longer{.count = static_cast<int>(at.size())};

@@ -8,7 +8,7 @@ namespace windtunnel {
 namespace {
 
 constexpr double kCovered = 0.9;
-constexpr double kLeastScale = 0.005;  // a calibration without an error is not exact
+constexpr double kLeastScale = 0.005;  // a calibration without a stated error is not exact
 
 }  // namespace
 

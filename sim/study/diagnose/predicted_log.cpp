@@ -17,7 +17,7 @@ bool is_backward(const Task& task) {
          task.action == backward_weight || task.action == recompute;
 }
 
-// Least and largest time over the recorded ranks; nothing if no rank has such a task.
+// Returns least and largest time over the recorded ranks; nothing if no rank has such a task.
 std::optional<LoggedValue> busy(const Record& record, int iteration, bool (*counts)(const Task&)) {
   LoggedValue over{std::numeric_limits<double>::infinity(), 0};
   for (const RankTimeline& rank : record.timeline.ranks) {

@@ -48,12 +48,12 @@ ExpectedSize expected_by_law(const ExpectRequest& request, const Calibration& ca
   const TimeFactors factors = time_factors(law, shape.nodes, noise);
   ExpectedSize size;
   size.seconds = reported_s(request.process_gpus, cost.seconds);
-  size.low_s = cost.seconds * factors.low;  // each GPU may have its own process
+  size.low_s = cost.seconds * factors.low;  // each GPU may have a separate process
   size.high_s = size.seconds * factors.high;
   return size;
 }
 
-// The time with every constant at the end of its interval, for both ends.
+// Returns the interval between the times with every constant at either end of its interval.
 ExpectedSize expected_by_constants(const ExpectRequest& request, const Calibration& calibration,
                                    const GroupShape& shape, const CollectiveCost& cost,
                                    double bytes) {

@@ -17,7 +17,7 @@
 namespace windtunnel {
 namespace {
 
-// log(measured / expected) at each size.
+// Returns log(measured / expected) at each size.
 Eigen::VectorXd residuals_of(const std::vector<MeasuredSize>& measured,
                              const ExpectedCurve& curve) {
   Eigen::VectorXd residuals(static_cast<Eigen::Index>(measured.size()));
@@ -28,7 +28,7 @@ Eigen::VectorXd residuals_of(const std::vector<MeasuredSize>& measured,
   return residuals;
 }
 
-// Knows how a log scatters around a curve.
+// Tells how a log scatters around a curve.
 class Scatter {
  public:
   explicit Scatter(const ExpectedCurve& healthy) {
@@ -47,7 +47,7 @@ class Scatter {
     factor_.compute(covariance);
   }
 
-  // The logarithm of the likelihood, without terms that are the same for every curve.
+  // Returns the logarithm of the likelihood, without terms that are the same for every curve.
   double log_likelihood(const Eigen::VectorXd& residuals) const {
     return -0.5 * residuals.dot(factor_.solve(residuals));
   }
@@ -56,7 +56,7 @@ class Scatter {
   Eigen::LLT<Eigen::MatrixXd> factor_;
 };
 
-// log(mean(exp(logs))), also where the exponentials overflow.
+// Returns log(mean(exp(logs))), even if the exponentials overflow.
 double log_of_mean(const std::vector<double>& logs) {
   const double most = *std::ranges::max_element(logs);
   double sum = 0;
@@ -68,7 +68,7 @@ double rms(const Eigen::VectorXd& values) {
   return std::sqrt(values.squaredNorm() / static_cast<double>(values.size()));
 }
 
-// Median speed-up over the healthy curve at large sizes, or at all sizes if all are small.
+// Returns the median speed-up over the healthy curve at large sizes; at all if all are small.
 double times_as_fast(const ExpectedCurve& healthy, const ExpectedCurve& other) {
   std::vector<double> all, large;
   for (std::size_t i = 0; i < healthy.sizes.size(); ++i) {
@@ -91,7 +91,7 @@ std::string strength_text(const CollectiveCause& cause, double strength) {
   return fmt::format(fmt::runtime(cause.strength), fmt::format("{:.3g}", strength));
 }
 
-// Empty if the cause does not apply to this machine, or changes nothing.
+// Returns nothing if the cause does not apply to this machine, or changes nothing.
 std::optional<TriedCause> tried(const ExpectRequest& request, const LogReading& reading,
                                 const Scatter& scatter, const CollectiveCause& cause) {
   const double healthy = scatter.log_likelihood(residuals_of(reading.measured, reading.expected));
@@ -185,7 +185,7 @@ LogReading read_log(ExpectRequest request, std::vector<MeasuredSize> measured) {
     if (seconds >= expected.low_s && seconds <= expected.high_s) ++reading.inside;
   }
   reading.rms_log = rms(residuals_of(reading.measured, reading.expected));
-  if (!reading.expected.why_no_law.empty()) return reading;  // causes act on the law only
+  if (!reading.expected.why_no_law.empty()) return reading;  // causes act only on the law
   const Scatter scatter(reading.expected);
   for (const CollectiveCause& cause : collective_causes()) {
     if (auto found = tried(request, reading, scatter, cause)) {

@@ -2,12 +2,12 @@
 // difference.
 //
 // A log is modelled as a Gaussian process around a curve: log(measured / expected) has at each size
-// the standard deviation of the interval, and errors at different sizes are correlated: kTogether
-// of the variance is common to the curve, kNear decays over kReach powers of two, and the rest is
-// independent. These shares are the autocorrelation of that quotient over the 94 curves of
-// published nccl-tests from specification (docs/results/validation-collectives.md). A cause gives
-// another curve; its evidence is the likelihood of the log with it over that with the healthy
-// curve, averaged over the strengths tried.
+// the standard deviation of the interval, and errors at different sizes are correlated: the share
+// kTogether of the variance is common to the curve, the share kNear decays over kReach powers of
+// two, and the rest is independent. These shares are the autocorrelation of that quotient over the
+// 94 curves of published nccl-tests from specification (docs/results/validation-collectives.md). A
+// cause gives another curve. The evidence for it is the likelihood of the log with its curve over
+// that with the healthy curve, averaged over the strengths tried.
 #pragma once
 
 #include <optional>
@@ -19,14 +19,14 @@
 
 namespace windtunnel {
 
-// Shares of the variance.
+// Shares of the variance, and the reach of kNear in powers of two.
 inline constexpr double kTogether = 0.1, kNear = 0.65, kReach = 4;
 
-// If this share of its sizes is inside the 90 % interval, a log is normal for such machines.
+// A log is normal for such machines if this share of its sizes is inside the 90 % interval.
 inline constexpr double kHealthyShare = 0.9;
-// Minimum evidence to say that a cause explains a log (Jeffreys: strong).
+// Least evidence with which a cause explains a log (Jeffreys: strong).
 inline constexpr double kStrongEvidence = 10;
-// Minimum to say that it fits better than the healthy curve (Jeffreys: substantial).
+// Least evidence with which a cause fits better than the healthy curve (Jeffreys: substantial).
 inline constexpr double kSomeEvidence = 3;
 
 struct MeasuredSize {
@@ -36,11 +36,11 @@ struct MeasuredSize {
 
 struct TriedCause {
   const CollectiveCause* cause = nullptr;
-  double strength = 1;        // best fit of all tried
+  double strength = 1;        // the strength that fits best
   std::string strength_text;  // "0.5 of the NICs' bandwidth is left"
-  double log_evidence = 0;    // natural logarithm of its evidence over health's
-  double rms_log = 0;         // root mean square of log(measured / expected), with the cause
-  double mended = 1;          // speed-up if it is fixed, median from kLargeCollective_bytes on
+  double log_evidence = 0;    // natural logarithm of the evidence
+  double rms_log = 0;         // root mean square of log(measured / expected with the cause)
+  double mended = 1;          // speed-up without the cause, median from kLargeCollective_bytes on
 };
 
 struct LogReading {
@@ -48,19 +48,19 @@ struct LogReading {
   std::vector<MeasuredSize> measured;  // [size], as in `expected`
   int inside = 0;                      // sizes inside the 90 % interval
   double rms_log = 0;                  // root mean square of log(measured / expected)
-  std::vector<TriedCause> causes;      // those that change the curve, most evidence first
+  std::vector<TriedCause> causes;      // causes that change the curve, most evidence first
 
   bool healthy() const;
-  // The cause that explains the log; null: it is healthy, or no cause fits better.
+  // Returns the cause that explains the log; null: the log is healthy, or no cause fits better.
   const TriedCause* explained_by() const;
-  // Other causes that cannot be distinguished from it: with at least a third of its evidence.
+  // Returns causes that cannot be distinguished from this: with at least a third of its evidence.
   std::vector<const TriedCause*> as_likely() const;
 };
 
 // `request.sizes` is ignored. Throws Error if nothing was measured.
 LogReading read_log(ExpectRequest request, std::vector<MeasuredSize> measured);
 
-// The machine with a cause. Empty if the cause does not apply to it.
+// Returns the machine with a cause; empty if the cause does not apply to it.
 std::optional<ExpectRequest> with_cause(const ExpectRequest& request, const CollectiveCause& cause,
                                         double strength);
 

@@ -14,7 +14,7 @@ InputReport study_input(const Job& job, const PreparedIteration& prepared, doubl
                         int threads) {
   const InputPipeline& input = *job.input;
   const InputLoad load = input_load(job, prepared.schedule);
-  double samples = 0;  // of the GPU that loads most
+  double samples = 0;  // those of the GPU that loads most
   std::set<int> nodes;
   const int members = job.layout.ranks() / job.layout.pp;
   for (int pp = 0; pp < job.layout.pp; ++pp) {

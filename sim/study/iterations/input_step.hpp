@@ -1,4 +1,4 @@
-// Sample loading can delay a step; this header computes by how much.
+// How much the loading of samples delays a step.
 #pragma once
 
 #include "models/plan/job.hpp"
@@ -7,7 +7,7 @@
 
 namespace windtunnel {
 
-// For a job with an input pipeline, simulates a step without it to compare with `step_s`.
+// Compares `step_s` with a simulated step without loading. The job must have an input pipeline.
 InputReport study_input(const Job& job, const PreparedIteration& prepared, double step_s,
                         int threads = 0);
 

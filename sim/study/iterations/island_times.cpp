@@ -38,7 +38,7 @@ IslandTable island_table(const Job& job, const PreparedIteration& prepared,
   IslandTable table;
   if (job.sync.empty() || !goes_on_by_islands(job)) return table;
   std::vector<int> of_node = first_islands(job);
-  std::map<int, int> number;  // keyed by first island
+  std::map<int, int> number;  // by first island
   for (const int island : of_node) number.try_emplace(island, 0);
   table.count = 0;
   for (auto& [island, own] : number) own = table.count++;
@@ -47,15 +47,15 @@ IslandTable island_table(const Job& job, const PreparedIteration& prepared,
   int members = 1;
   for (int level = 0; level < std::ssize(job.sync); ++level) {
     members *= job.layout.sync_groups[level];
-    // Islands that share nodes count as one, and exchanges among them are not counted.
+    // Islands that share nodes count as one, so exchanges among them are left out.
     if (members % merged != 0 || members <= merged) continue;
     const SyncLevel& of_level = job.sync[level];
-    // Islands that never exchange share only their start; this interval is longer than any
+    // Islands that never exchange have only their start in common. This interval is longer than any
     // campaign.
     constexpr double kNever_steps = 1e15;
     const bool never = of_level.pattern == SyncPattern::none;
     const bool together = of_level.events != SyncEvents::poisson;
-    // An exchange does not wait for a slow island anyway, so it is one of the islands left out.
+    // An exchange does not wait for a slow island anyway, so it is one of those left out.
     const auto always_late = job.cluster.slow_nodes.empty()
                                  ? 0
                                  : static_cast<int>(std::lround(seconds[level].late * members));

@@ -1,5 +1,5 @@
-// Data for campaigns with islands that fail independently: the nodes of each, when they exchange,
-// and how long a restarting one reads from the others, or its own snapshot.
+// What campaigns need to know of islands that fail independently: the nodes of each, when they
+// exchange, and how long a restarting island reads from others or from its own snapshot.
 #pragma once
 
 #include <vector>
@@ -11,10 +11,10 @@
 
 namespace windtunnel {
 
-// Empty if the job synchronises in every step, its groups are elastic, or every node holds a part
-// of each island, so that none fails alone. Islands that share nodes count as one. `seconds`:
+// Empty if no island can fail alone: the job synchronises in every step, its groups are elastic, or
+// every node holds a part of each island. Islands that share nodes count as one. `seconds`:
 // measure_sync(). An island reads the state from another one, every rank from the corresponding
-// rank, over the links of an exchange; this takes as long as a broadcast of the same size there.
+// rank, over the links of an exchange. This takes as long as a broadcast of the same size there.
 IslandTable island_table(const Job& job, const PreparedIteration& prepared,
                          const std::vector<SyncSeconds>& seconds);
 

@@ -31,8 +31,8 @@
 namespace windtunnel {
 namespace {
 
-// Iterations with one node out, two, ...: a replica that lost a node lends its other nodes to
-// replicas that lose one later, so that as many replicas train as there are complete sets of nodes.
+// Iterations with one node out, two, and so on. A replica that has lost a node lends others to
+// replicas that lose one later, so as many train as there are complete sets of nodes.
 class ShrunkIterations {
  public:
   // Requests no simulation if the job does not shrink.
@@ -40,7 +40,7 @@ class ShrunkIterations {
                    Simulations& simulations)
       : job_(job), prepared_(prepared) {
     const RecoveryPolicy& recovery = job.recovery;
-    // "Any layout" includes the job's own layout with fewer replicas, so that is simulated, too.
+    // "Any layout" includes the job's own layout with fewer replicas, so this is also simulated.
     const bool any = recovery.when_no_spare == WhenNoSpare::relayout && recovery.relayouts.empty();
     if (recovery.when_no_spare != WhenNoSpare::shrink && !any) return;
     if (recovery.elastic.groups > 0) return;
@@ -49,8 +49,8 @@ class ShrunkIterations {
     if (others == OtherIterations::closed) return;
     for (const int missing : sizes_to_simulate(job, sizes_)) {
       Job smaller = shrunk(job, missing);
-      // With fewer replicas, groups of experts may be placed differently on nodes, and take longer;
-      // unlike replicas divide the batch again.
+      // With fewer replicas, groups of experts may be placed differently on nodes, and take longer.
+      // Unlike replicas divide the batch anew.
       const bool own = smaller.layout.ep > 1 || !prepared.kinds.empty();
       const auto prepared_own =
           own ? std::make_shared<const PreparedIteration>(prepare_checked(smaller)) : nullptr;
@@ -90,12 +90,12 @@ class ShrunkIterations {
  private:
   const Job& job_;
   const PreparedIteration& prepared_;
-  std::vector<int> sizes_;  // missing replicas
-  // [missing replicas] index of the simulation, for sizes that are simulated
+  std::vector<int> sizes_;  // numbers of missing replicas
+  // [number of missing replicas] index of its simulation, if it is simulated
   std::map<int, std::size_t> place_;
 };
 
-// Simulates the layouts that a job can change to when nodes are lost, to find the fastest that
+// Simulates the layouts to which a job can change when nodes are lost, to find the fastest that
 // fits.
 class RelaidIterations {
  public:
@@ -112,7 +112,7 @@ class RelaidIterations {
     }
   }
 
-  // Returns each layout once, with the nodes that it takes.
+  // Returns each layout once, with the number of nodes that it needs.
   std::vector<SmallerStep> sizes(const Simulations& simulations) const {
     std::vector<SmallerStep> sizes;
     for (const Size& size : sizes_) {
@@ -123,7 +123,7 @@ class RelaidIterations {
     return sizes;
   }
 
-  // Returns the fastest layout with one node out, two, ...
+  // Returns the fastest layout with one node out, two, and so on.
   std::vector<SmallerStep> steps(const Simulations& simulations) const {
     std::vector<SmallerStep> steps;
     for (int left = nodes_ - 1; left > 0; --left) {
@@ -161,7 +161,7 @@ SmallerSetting smaller_setting(const Job& job, const IterationTable& table) {
   return setting;
 }
 
-// Stores the choice in the table as the way in which the job continues without a spare.
+// Stores a choice in the table: it says how the job goes on without a spare.
 void take(const std::vector<SmallerChoice>& choice, const Job& job, IterationTable& table) {
   table.shrunk_iteration_s.clear();
   table.shrunk_progress.clear();
@@ -184,8 +184,8 @@ bool asks_for_smaller(const Job& job) {
   return smaller && job.recovery.elastic.groups == 0;
 }
 
-// Stores the policy whose campaign makes the most progress, if `any` lets campaigns decide: only
-// they know the costs of restarts. The failures are not those of the job's own campaign
+// If `any` layout is allowed, stores the policy whose campaign makes the most progress, because
+// only campaigns know the costs of restarts. Their failures are not those of the job's own campaign
 // (to_choose_by()).
 void take_best(const Job& job, const std::vector<SmallerStep>& own,
                const std::vector<SmallerStep>& others, int threads, IterationTable& table) {
@@ -207,9 +207,9 @@ void take_best(const Job& job, const std::vector<SmallerStep>& own,
   take(*best, job, table);
 }
 
-// With `out` nodes out, spread over the stages, the other replicas' ranks of the stage that lost
-// most also run its micro-batches; what fits into their idle time is free (ReCycle, Gandhi et al.,
-// SOSP 2024, arXiv 2405.14009, sections 4.1 and 4.2). Their additional activations are ignored.
+// Adds steps with `out` nodes out, spread over the stages: the ranks of other replicas also run the
+// micro-batches of the stage that lost most ranks. What fits into their idle time is free (ReCycle,
+// Gandhi et al., SOSP 2024, arXiv 2405.14009, sections 4.1, 4.2). Ignores more activations.
 void add_rerouted(const Job& job, const Execution& plain, IterationTable& table) {
   const Layout& layout = job.layout;
   const NodeRanks on_node = ranks_of_node(job);
@@ -230,7 +230,7 @@ void add_rerouted(const Job& job, const Execution& plain, IterationTable& table)
   }
 }
 
-// With one group of replicas out, two, ...: the remaining groups continue unchanged.
+// Adds steps with one group of replicas out, two, and so on: the other groups go on unchanged.
 void add_groups_out(const Job& job, IterationTable& table) {
   const int groups = job.recovery.elastic.groups;
   for (int out = 1; out <= groups / 2; ++out) {
@@ -239,8 +239,8 @@ void add_groups_out(const Job& job, IterationTable& table) {
   }
 }
 
-// One node that was not slow yet becomes so; which one does not matter, as all wait for it. Where
-// all are slow already, it is the first.
+// Slows a node that is not slow yet; any will do, because all others wait for it. If all are slow
+// already, slows the first.
 void slow_one_down(double slowdown, Cluster& cluster) {
   for (int node = 0; node < cluster.nodes; ++node) {
     const int place = cluster.place_of(node);
@@ -270,7 +270,7 @@ class SlowIterations {
     for (const double slowdown : slowdowns_) {
       double& seconds = table.slow_iteration_s.emplace_back(0);
       if (slowdown == 0) continue;
-      // Exchanges between islands lengthen a slow step, too.
+      // Exchanges between islands also lengthen a slow step.
       const double added_s = table.iteration_s.front() - simulations.ends(0).iteration_s;
       seconds = std::max(table.iteration_s.front(),
                          simulations.ends(place_.at(slowdown)).iteration_s + added_s);
@@ -278,11 +278,11 @@ class SlowIterations {
   }
 
  private:
-  std::vector<double> slowdowns_;        // by failure class; 0: of another kind
+  std::vector<double> slowdowns_;        // by failure class; 0: no class of slow nodes
   std::map<double, std::size_t> place_;  // by slowdown
 };
 
-// Tiers of the set that move any bytes.
+// Returns the tiers of the set that move any bytes.
 std::vector<int> moving_tiers(const Job& job, std::size_t set) {
   std::vector<int> due;
   for (std::size_t i = 0; i < job.snapshots.size(); ++i) {
@@ -293,7 +293,7 @@ std::vector<int> moving_tiers(const Job& job, std::size_t set) {
   return due;
 }
 
-// Every set of tiers that can fall due together.
+// Iterations with every set of tiers that can be due together.
 class SnapshotIterations {
  public:
   SnapshotIterations(const Job& job, OtherIterations others, Simulations& simulations)
@@ -305,7 +305,7 @@ class SnapshotIterations {
     }
   }
 
-  // Fills in sets that are not simulated, and TierTiming::restore_s of all tiers.
+  // Fills in the sets that are not simulated, and TierTiming::restore_s of all tiers.
   void fill_closed(const PreparedIteration& prepared, IterationTable& table) const {
     const std::vector<PoolState> by_pool = states_by_pool(job_, prepared);
     const PoolState of_all = state_of_all(job_, prepared);
@@ -334,14 +334,14 @@ class SnapshotIterations {
     for (std::size_t set = 1; set < place_.size(); ++set) {
       std::size_t moving = 0;
       for (const int tier : moving_tiers(job_, set)) moving |= std::size_t{1} << tier;
-      // Snapshots change only the last iteration, so the later end is their stall.
+      // Snapshots change only the last iteration, so their stall is the delay of its end.
       const double stall_s =
           moving == 0 ? 0 : simulations.ends(place_[moving]).foreground_s - end_s;
       table.iteration_s.push_back(table.iteration_s.front() + stall_s);
       if (moving != set || !std::has_single_bit(set)) continue;
       const Simulations::Ends& saved = simulations.ends(place_[set]);
-      // A copy begins after its rank's optimizer, so the last rank's begins with the iteration:
-      // negative values are rounding.
+      // A copy begins after its rank's optimizer, so that of the last rank begins with the
+      // iteration. A negative value is an error of rounding.
       table.tiers[std::countr_zero(set)].complete_s =
           std::max(0.0, saved.snapshot_s - saved.begin_s);
     }
@@ -351,10 +351,10 @@ class SnapshotIterations {
   static constexpr std::size_t kNone = -1;
 
   const Job& job_;
-  std::vector<std::size_t> place_;  // [set]; kNone: some of its tiers move nothing
+  std::vector<std::size_t> place_;  // [set]; kNone: some tiers of the set move nothing
 };
 
-// Computes TierTiming::storage_s; `bytes` are per GPU, by pipeline rank.
+// Returns TierTiming::storage_s. `bytes`: on each GPU, by pipeline rank.
 double storage_s(const Job& job, const SnapshotTier& tier, const std::vector<double>& bytes) {
   const StorageSpec* storage = traits_of(tier).storage(job.cluster);
   if (storage == nullptr) return 0;
@@ -385,14 +385,14 @@ void set_restores(const Job& job, const PreparedIteration& prepared, IterationTa
   table.anew = startup(nullptr);
 }
 
-// Sets the job's intervals, since the table may have been made for a job with other intervals.
+// Sets the job's intervals, because the table may have been made for a job with others.
 void set_intervals(const Job& job, IterationTable& table) {
   CHECK(job.snapshots.size() == table.tiers.size(), "a table of {} tiers for {}",
         table.tiers.size(), job.snapshots.size());
   for (std::size_t i = 0; i < table.tiers.size(); ++i) table.tiers[i].tier = job.snapshots[i];
 }
 
-// A campaign counts whole iterations; one of every kind must fit in it many times.
+// A campaign counts whole iterations, so each kind of them must fit in it many times.
 void check_length(const Job& job, const IterationTable& table) {
   constexpr double kLeastIterations = 10;
   const double longest_s = *std::ranges::max_element(table.iteration_s);
@@ -419,7 +419,7 @@ CampaignIterations campaign_iterations(const Job& job, const PreparedIteration& 
   check_snapshot_tiers(job.snapshots, job.layout, job.cluster);
   CampaignIterations iterations;
   auto& [plain, sync, table] = iterations;
-  // Bytes of an average GPU, since storage receives the bytes of all.
+  // Bytes are those of an average GPU, because storage receives the bytes of all.
   auto bytes = snapshot_bytes_per_gpu(job, prepared.chunks, held_stages(prepared.schedule));
   for (int pp = 0; pp < job.layout.pp; ++pp) bytes[pp] /= largest_state_factor(job, pp);
   for (const SnapshotTier& tier : job.snapshots) {
@@ -429,7 +429,7 @@ CampaignIterations campaign_iterations(const Job& job, const PreparedIteration& 
   Simulations simulations(job, prepared);
   const SnapshotIterations snapshots(job, others, simulations);
   const ShrunkIterations shrunk_job(job, prepared, others, simulations);
-  // Only one island changes its layout; the others continue.
+  // Only one island changes its layout; the others go on.
   const RelaidIterations relaid_job(job.sync.empty() ? job : one_island(job, job.layout.islands()),
                                     simulations);
   const SlowIterations slow(job, simulations);

@@ -1,6 +1,6 @@
-// Measures the iterations of a campaign with the engine: the duration of every kind that can occur,
-// with contention between training and snapshots, and the times to complete and to restore copies.
-// The table is shared by all campaigns that differ only in failures, recovery and intervals.
+// Simulates the iterations of a campaign: the duration of every kind that can occur, with
+// contention between training and snapshots, and the times to complete and to restore copies. All
+// campaigns that differ only in failures, recovery and intervals share the table.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@
 
 namespace windtunnel {
 
-// Simulates a step with dense gradients if the job's compressor starts later.
+// If the job's compressor starts later, simulates a step with dense gradients.
 Warmup measure_warmup(const Job& job);
 
 struct CampaignIterations {
@@ -23,21 +23,21 @@ struct CampaignIterations {
   IterationTable table;
 };
 
-// How other iterations than the plain one are obtained: those of smaller jobs and with snapshots.
+// How iterations of smaller jobs, and those with snapshots, are obtained.
 enum class OtherIterations {
   simulated,
-  // Smaller jobs by the closed form; a blocking snapshot takes the time of its copies alone, and an
-  // asynchronous one is free. For choices among many jobs.
+  // Smaller jobs take the time of the closed form. A blocking snapshot takes the time of its copies
+  // alone, and an asynchronous one takes none. This is for choices among many jobs.
   closed,
 };
 
-// Uses `threads` threads (0: all cores), each waiting for its own engine process; the results are
-// identical for any number of threads.
+// Uses `threads` threads (0: all cores), each of which waits for an engine process. The results do
+// not depend on their number.
 CampaignIterations campaign_iterations(const Job& job, const PreparedIteration& prepared,
                                        int threads = 0,
                                        OtherIterations others = OtherIterations::simulated);
 
-// `table`: of a job with the same Case::table. Tiers are those of this job, with its intervals;
+// `table`: of a job with the same Case::table. The tiers are those of this job, with its intervals;
 // sim/campaign/pace.hpp computes the interval of `every_overhead`. Throws Error if the campaign is
 // too short for the iterations of the table.
 CampaignInputs campaign_inputs(const Job& job, IterationTable table);

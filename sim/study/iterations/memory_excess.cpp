@@ -9,7 +9,7 @@
 namespace windtunnel {
 namespace {
 
-// Name and bytes per node of everything that occupies a tier.
+// Returns name and bytes per node of everything that occupies a tier.
 std::vector<std::pair<std::string, double>> uses_of(const Job& job,
                                                     const PreparedIteration& prepared,
                                                     MemoryTier tier, const PoolState& own,

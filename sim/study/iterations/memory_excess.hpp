@@ -1,4 +1,4 @@
-// Whether a job fits in the memory of its GPUs, in that of its hosts and on their drives, including
+// Whether a job fits in the memory of its GPUs, in that of its hosts and on their drives, with
 // snapshots and offloaded data.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace windtunnel {
 
-// Which memory (GPUs, hosts or drives) is exceeded, and by how much; empty: the job fits.
+// Returns which memory (GPUs, hosts or drives) is exceeded, and by how much; empty: none is.
 std::string memory_excess(const Job& job, const PreparedIteration& prepared);
 
 }  // namespace windtunnel

@@ -12,25 +12,25 @@ namespace windtunnel {
 
 struct PoolState {
   int pool = -1;     // -1: all nodes
-  SavedState state;  // of the fullest GPU of the pool
+  SavedState state;  // of the pool's fullest GPU
 };
 
-// One entry per pool that the job uses, or one for all nodes.
+// Returns an entry for each pool that the job uses, or one for all nodes.
 std::vector<PoolState> states_by_pool(const Job& job, const PreparedIteration& prepared);
-// Takes the fullest GPU of all nodes, whichever pool it is in.
+// Returns the state of the fullest GPU of all nodes, whichever pool it is in.
 PoolState state_of_all(const Job& job, const PreparedIteration& prepared);
 
-// Host memory or drive space (`where`) that a snapshot tier takes per node of the pool. A code over
-// several nodes has blocks of equal size.
+// Returns the host memory or drive space (`where`) that a snapshot tier takes on a node of the
+// pool. A code over several nodes has blocks of equal size.
 double snapshot_node_bytes(const Job& job, const SnapshotTier& tier, MemoryTier where,
                            const PoolState& of_pool, const PoolState& of_all);
 
-// Data that Job::offload puts into a tier of the fullest node in the pool; -1: all nodes are alike.
+// Returns bytes that Job::offload puts into a tier of the pool's fullest node; -1: all are alike.
 double offload_node_bytes(const Job& job, const PreparedIteration& prepared, MemoryTier tier,
                           int pool);
 
-// TierTiming has the meaning of these times. Each pool reads its own data. If nodes of several
-// pools must replace lost data, the worst pool counts in every respect.
+// TierTiming explains these times. Each pool reads its own data. If nodes of several pools must
+// replace lost data, the worst pool determines each time.
 struct RestoreTimes {
   double restore_s = 0;
   double rebuild_s = 0;

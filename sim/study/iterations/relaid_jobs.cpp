@@ -18,7 +18,7 @@
 namespace windtunnel {
 namespace {
 
-// Numbers up to `most` that divide `whole` or are `number` times a power of two.
+// Returns the numbers up to `most` that divide `whole` or are `number` times a power of two.
 std::vector<int> choices(int whole, int number, int most) {
   std::vector<int> result;
   while (number % 2 == 0) number /= 2;

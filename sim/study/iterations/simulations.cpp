@@ -31,7 +31,7 @@ void add_stragglers(const StragglerRule& rule, const Execution& execution, Simul
   const double added_s = report.step_s.mean - ends.iteration_s;
   ends.iteration_s += added_s;
   ends.foreground_s += added_s;
-  // A step that does not wait for its last replicas ends sooner, but their copies do not.
+  // A step that does not wait for its last replicas ends sooner, but copies of these do not.
   if (ends.snapshot_s > 0) ends.snapshot_s += std::max(0.0, added_s);
   if (plain) stragglers = report;
 }
@@ -135,7 +135,7 @@ DrawnIteration Simulations::run(int threads) {
   for (std::size_t i = 0; i < draws; ++i) steps_s.push_back(drawn[i].iteration_s);
   plain.step_s = draws == 1 && by_rule ? plain.stragglers->step_s : estimate(steps_s);
   if (draws == 1) return plain;
-  // Simulated again, because keeping all draws until the mean is known would take too much memory.
+  // Simulated again, because to keep all draws until the mean is known would take too much memory.
   const auto off = [&](double step_s) { return std::abs(step_s - plain.step_s.mean); };
   const auto nearest = std::ranges::min_element(steps_s, {}, off) - steps_s.begin();
   plain.draw = static_cast<int>(nearest);
@@ -143,7 +143,7 @@ DrawnIteration Simulations::run(int threads) {
   return plain;
 }
 
-// Jobs with the workers and slow nodes of the plain job share its rule.
+// Jobs with the same workers and slow nodes as the plain job share its rule.
 std::shared_ptr<const StragglerRule> Simulations::rule_of(const Job& job,
                                                           const WorkShares& shares) const {
   const Job& plain = asked_.front().job;

@@ -20,7 +20,7 @@ double pace(const SmallerSetting& setting, const SmallerChoice& each) {
   return each.step.rate() * setting.iteration_s;
 }
 
-// Returns the loss per second of passing between `out` nodes out and one more.
+// Returns the loss per second by changes between `out` nodes out and one more.
 double lost_between(const SmallerSetting& setting, std::size_t out, const SmallerChoice& from,
                     const SmallerChoice& to) {
   if (from.relaid && to.relaid && from.step.layout == to.step.layout) return 0;
@@ -34,7 +34,7 @@ SmallerChoice whole(const SmallerSetting& setting) {
   return {{.iteration_s = setting.iteration_s}, false};
 }
 
-// [nodes out - 1] lists the jobs that can still run, the fastest first.
+// Returns as [nodes out - 1] the jobs that can still run, the fastest first.
 std::vector<std::vector<SmallerChoice>> candidates(const SmallerSetting& setting,
                                                    const std::vector<SmallerStep>& own,
                                                    const std::vector<SmallerStep>& others) {
@@ -63,8 +63,8 @@ std::vector<SmallerChoice> best_smaller(const SmallerSetting& setting,
     std::size_t at = 0;
     double trained = -std::numeric_limits<double>::infinity();
   };
-  // The best progress while more than `out` nodes are out, by candidate for out + 1. best_next():
-  // the best candidate after `from`, including the loss by conversions between them.
+  // `trained` has the best progress while more than `out` nodes are out, for each candidate with
+  // out + 1. best_next() is the best candidate after `from`, with the loss by conversions.
   std::vector<double> trained;  // [candidate for one node more]
   const auto best_next = [&](std::size_t out, const SmallerChoice& from) {
     Next best;

@@ -25,15 +25,15 @@
 namespace windtunnel {
 namespace {
 
-// Whether cables, sites or faults name or count nodes: such a fabric stays whole, and some of its
+// Whether cables, sites or faults name or count nodes. Such a fabric remains whole, and some of its
 // nodes idle.
 bool has_fixed_nodes(const FabricSpec& fabric) {
   return fabric.topology == Topology::torus || fabric.topology == Topology::sites ||
          fabric.topology == Topology::graph || !fabric.faults.empty() || !fabric.background.empty();
 }
 
-// Which node fails is unknown; slow nodes and those with a degraded NIC are assumed to stay: each
-// of these beyond the first `nodes` moves to the last free place.
+// It is not known which node fails. Slow nodes and nodes with a degraded NIC are assumed to remain:
+// each of these beyond the first `nodes` moves to the last free place.
 void keep_within(int nodes, Cluster& cluster) {
   std::map<int, int> place_of;
   for (const SlowNode& slow : cluster.slow_nodes) place_of[slow.node] = slow.node;
@@ -78,8 +78,8 @@ std::set<int> marked_nodes(const Cluster& cluster) {
   return marked;
 }
 
-// The replicas `kept` stay where they are. A slow node, or one with a degraded NIC, that would
-// leave replaces another one of its pool, starting from the last.
+// Returns the places of the replicas `kept`. A slow node, or one with a degraded NIC, that would
+// leave replaces another node of its pool, starting from the last.
 std::vector<int> places_left(const Job& job, const Job& smaller, const std::vector<int>& kept,
                              int nodes) {
   const Cluster& cluster = job.cluster;
@@ -105,8 +105,8 @@ std::vector<int> places_left(const Job& job, const Job& smaller, const std::vect
   return places;
 }
 
-// Divides `count` among these amounts in proportion. Shares are rounded up, and the last amount
-// gets what is left.
+// Divides `count` in proportion to these amounts. Shares are rounded up, and the last amount gets
+// what is left.
 std::vector<int> in_proportion(const std::vector<int>& amounts, int count) {
   const int all = std::accumulate(amounts.begin(), amounts.end(), 0);
   std::vector<int> stay;
@@ -129,9 +129,9 @@ std::vector<int> slowest_first(const Job& job) {
   return pools;
 }
 
-// The replicas that are left when `missing` are not. Which ones fail is not known: of unlike nodes
-// each kind keeps its share, rounded in favour of the slower ones. Where a kind does not fill whole
-// nodes, the first replicas stay.
+// Returns the replicas that remain if `missing` leave. It is not known which ones fail: on unlike
+// nodes each kind keeps its share, rounded in favour of slower kinds. If a kind does not fill whole
+// nodes, the first replicas remain.
 std::vector<int> kept_replicas(const Job& job, int missing) {
   const int count = job.layout.dp - missing;
   std::vector<int> kept(count);
@@ -159,7 +159,7 @@ std::vector<int> kept_replicas(const Job& job, int missing) {
   return kept;
 }
 
-// Each pool keeps its share of the job's nodes, rounded as kept_replicas() does.
+// Returns places that remain: each pool keeps its share of nodes, rounded as in kept_replicas().
 std::vector<int> kept_places(const Job& job, int nodes) {
   const Cluster& cluster = job.cluster;
   const std::set<int> marked = marked_nodes(cluster);
@@ -195,7 +195,7 @@ bool groups_are_whole(const Layout& layout) {
          divides(layout.expert_shard_ranks, layout.tp * replicas / layout.ep);
 }
 
-// Whether its groups of ranks are still wide enough for the longest sequence.
+// Whether the job's groups of ranks are still wide enough for the longest sequence.
 bool takes_lengths(const Job& job) {
   try {
     check_sequences(job);
@@ -205,7 +205,7 @@ bool takes_lengths(const Job& job) {
   return true;
 }
 
-// Positions among that many sizes: the first, second, fourth, ... and the last.
+// Returns positions among that many sizes: the first, second, fourth, ... and the last.
 std::vector<size_t> doubling_places(size_t sizes) {
   if (sizes == 0) return {};
   std::vector<size_t> places = {0};
@@ -222,13 +222,13 @@ bool keeps_pods(const Job& job, int missing) {
   return pod * (job.layout.dp - missing) % job.layout.dp == 0;
 }
 
-// Simulated iteration time relative to the closed form, by the number of missing replicas.
+// Simulated iteration time over that of the closed form, for a number of missing replicas.
 struct Correction {
   int missing = 0;
   double factor = 1;
 };
 
-// Linear between the known sizes, ascending; constant beyond the last one.
+// Returns the factor: linear between the known sizes (ascending), constant beyond the last.
 double correction_at(int missing, const std::vector<Correction>& known) {
   const auto next = std::ranges::upper_bound(known, missing, {},
                                              [](const Correction& one) { return one.missing; });
@@ -238,8 +238,8 @@ double correction_at(int missing, const std::vector<Correction>& known) {
                    double(missing - before->missing) / (next->missing - before->missing));
 }
 
-// How far corrected closed forms may be off: by how much each known size except the whole job would
-// have been off without its own simulation.
+// Returns how far corrected closed forms may be off: as far as each known size except the whole job
+// would have been without its own simulation.
 double correction_error(const std::vector<Correction>& known) {
   double error = 0;
   for (size_t i = 1; i < known.size(); ++i) {
@@ -283,7 +283,7 @@ NodeRanks ranks_of_node(const Job& job) {
 void keep_shards_whole(const Layout& layout, Layout& smaller) {
   for (int Layout::*ranks :
        {&Layout::shard_ranks, &Layout::weight_ranks, &Layout::gradient_ranks}) {
-    if (layout.*ranks == layout.cp * layout.dp) smaller.*ranks = 0;  // all
+    if (layout.*ranks == layout.cp * layout.dp) smaller.*ranks = 0;  // 0: all replicas
   }
 }
 
@@ -340,8 +340,8 @@ std::string why_no_stand_ins(const Job& job) {
 
 namespace {
 
-// Prepares a job with fewer replicas than the one that was prepared. On unlike nodes they share its
-// layers and its batch anew; throws Error where they cannot.
+// Prepares a job with fewer replicas than the prepared one. On unlike nodes the replicas divide its
+// layers and its batch anew; throws Error if they cannot.
 PreparedIteration prepared_smaller(const Job& smaller, const PreparedIteration& prepared) {
   if (!prepared.kinds.empty()) return prepare_checked(smaller);
   PreparedIteration own = prepared;
@@ -353,7 +353,7 @@ std::string excess_of(const Job& smaller, const PreparedIteration& prepared) {
   return memory_excess(smaller, prepared_smaller(smaller, prepared));
 }
 
-// Why unlike replicas cannot share the batch out; empty: they can.
+// Returns why unlike replicas cannot divide the batch; empty: they can.
 std::string why_no_shares(const Job& smaller) {
   if (smaller.batch.shares == BatchShares::even) return {};
   try {
@@ -403,9 +403,9 @@ std::string why_no_smaller(const Job& job, const PreparedIteration& prepared) {
          "shard_ranks)";
 }
 
-// If there are few sizes, all of them. Otherwise the smallest job, and among sizes with
-// keeps_pods() the one nearest to half the replicas: unequal pods leave many more different ranks,
-// and take many times as long to simulate.
+// Simulates all sizes if there are few. Otherwise simulates the smallest job, and among sizes with
+// keeps_pods() the one nearest to half the replicas, because unequal pods leave many more different
+// ranks and take many times as long to simulate.
 std::vector<int> sizes_to_simulate(const Job& job, const std::vector<int>& sizes) {
   constexpr size_t kFew = 4;
   std::vector<int> looked_at;

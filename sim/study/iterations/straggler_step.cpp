@@ -16,8 +16,8 @@ constexpr double kMostNumbers = 1 << 21;  // limit of drawn numbers
 constexpr double kMostRounds = 16384;
 constexpr double kLeastRounds = 128;
 
-// GPUs or nodes of some replicas, each once, with its pipeline rank's work relative to the busiest
-// rank: a slow unit with less work causes less delay.
+// Returns the GPUs or nodes of some replicas, each once, with the compute of its pipeline rank
+// relative to the busiest rank: a slow unit with less to compute causes less delay.
 std::vector<WorkerUnit> units_of(const Job& job, const WorkShares& shares, int first_replica,
                                  int replicas) {
   const Cluster& cluster = job.cluster;
@@ -27,7 +27,7 @@ std::vector<WorkerUnit> units_of(const Job& job, const WorkShares& shares, int f
     const RankCoordinates at = coordinates_of(job.layout, rank);
     if (at.dp < first_replica || at.dp >= first_replica + replicas) continue;
     const int unit = cluster.jitter.of == JitterOf::node ? cluster.node_of(rank) : rank;
-    // Workers of unlike nodes compute unlike times.
+    // Workers on unlike nodes compute for unlike times.
     const double share = shares.of({.dp = job.redundancy ? at.dp : 0, .pp = at.pp});
     const double slow = share * (job.redundancy ? cluster.slowdown_of(rank) : 1);
     const auto [place, fresh] = seen.try_emplace(unit, units.size());
@@ -41,7 +41,7 @@ int rounds_for(double units) {
   return static_cast<int>(std::clamp(kMostNumbers / units, kLeastRounds, kMostRounds));
 }
 
-// The exposed time of the gradient exchange: on the rank that waits least for others.
+// Returns the exposed time of the gradient exchange: that of the rank that waits least for others.
 double exchange_s(const Plan& plan, const Timeline& timeline) {
   double least_s = std::numeric_limits<double>::infinity();
   for (const RankTimeline& rank : timeline.ranks) {
@@ -64,7 +64,7 @@ double work_of(const Task& task) {
   return seconds;
 }
 
-// The work of a class of ranks in an iteration that stragglers lengthen.
+// Returns the compute of a class of ranks in an iteration that stragglers lengthen.
 BusySeconds work_of(const Plan& plan, const RankClass& own) {
   BusySeconds work;
   for (const Task& task : own.tasks) {
@@ -84,7 +84,7 @@ BusySeconds busiest_work(const Plan& plan) {
   return most;
 }
 
-// The workers of one island.
+// Returns the workers of one island.
 std::vector<std::vector<WorkerUnit>> workers_of(const Job& job, const WorkShares& shares,
                                                 int island = 0) {
   const int replicas = job.layout.island_dp();
@@ -98,7 +98,7 @@ std::vector<std::vector<WorkerUnit>> workers_of(const Job& job, const WorkShares
   return workers;
 }
 
-// [island] Its rounds; if all nodes are alike, one island represents all.
+// Returns the rounds of each island. If all nodes are alike, one island represents all.
 std::vector<StragglerRounds> island_rounds(const Job& job, const WorkShares& shares,
                                            const Redundancy& redundancy) {
   const bool alike = job.cluster.pools.empty() && job.cluster.slow_nodes.empty();
@@ -113,7 +113,7 @@ std::vector<StragglerRounds> island_rounds(const Job& job, const WorkShares& sha
   return rounds;
 }
 
-// Candidate numbers of islands to leave out: all small ones, then increasing by half.
+// Returns numbers of islands to leave out, as candidates: small ones, then growing by half.
 std::vector<int> numbers_to_leave_out(int groups) {
   constexpr int kFew = 8;
   std::vector<int> numbers;
@@ -216,8 +216,8 @@ StragglerReport StragglerRule::report(const Plan& plan, const Timeline& timeline
 
 namespace {
 
-// [island] Its steps in seconds, scaled so that the last island to end takes `step_s`. Empty: all
-// take `step_s`.
+// Returns the steps of each island in seconds, scaled so that the last island to end takes
+// `step_s`. Empty: all take `step_s`.
 std::vector<IslandStep> unlike_steps(const Job& job, const Plan& plan, const Timeline& timeline,
                                      double step_s) {
   const bool lengths = job.lengths.has_value();
@@ -241,8 +241,8 @@ std::vector<IslandStep> unlike_steps(const Job& job, const Plan& plan, const Tim
   return std::vector(steps.size(), any);
 }
 
-// The same as unlike_steps() for replicas that code their gradients, without random draws. A step
-// that takes `step_s` is one of the slowest island.
+// Returns the same as unlike_steps() for replicas that code their gradients, without random draws.
+// The slowest island takes `step_s`.
 std::vector<IslandStep> coded_steps(const Job& job, const Plan& plan, double work_s,
                                     double step_s) {
   if (job.cluster.slow_nodes.empty() || waits_for_all(job.sync.front())) return {};
@@ -256,7 +256,7 @@ std::vector<IslandStep> coded_steps(const Job& job, const Plan& plan, double wor
   return steps;
 }
 
-// Levels whose islands wait for each other; excludes levels without waiting and those above.
+// Returns the levels at which islands wait for each other, up to the first without waiting.
 std::vector<DriftLevel> drift_levels(const Job& job) {
   std::vector<DriftLevel> drifts;
   for (int level = 0; level < std::ssize(job.sync); ++level) {
@@ -274,14 +274,14 @@ std::vector<DriftLevel> drift_levels(const Job& job) {
   return drifts;
 }
 
-// Islands that never wait run at their own pace, so the mean is taken over their steps per second.
+// Returns the mean of islands that never wait: it averages their numbers of steps per second.
 double mean_apart_s(const std::vector<IslandStep>& steps) {
   double per_s = 0;
   for (const IslandStep& own : steps) per_s += 1 / own.mean;
   return static_cast<double>(steps.size()) / per_s;
 }
 
-// The shortest time per step that counts, over all numbers of islands left out.
+// Returns the levels with the shortest time per step that counts, over numbers left out.
 template <class With>
 std::vector<SyncSeconds> least_step(const Job& job, int groups, double step_s, const With& with) {
   std::vector<SyncSeconds> best;
@@ -333,7 +333,7 @@ void add_drift(const Job& job, const Plan& plan, const Timeline& timeline, doubl
       own[level].saved_s = unit_s * drift.saved[level];
       own[level].late = drift.late[level];
     }
-    // An island that ends before the last one has a shorter step of its own.
+    // An island that ends before the last one has a shorter step.
     if (!drawn) own.front().saved_s += (step_s - drift.step) * job.sync.front().cycle_steps();
     return own;
   };

@@ -20,7 +20,7 @@ struct Window {
 Window window_of(const SyncLevel& level, double exchange_s, double step_s) {
   const int hiding = level.hiding_steps();
   if (hiding <= kMostSteps) return {hiding, 1};
-  // Even at half its bandwidth the exchange ends before these steps do, so no more need be
+  // Even at half its bandwidth the exchange ends before these steps do, so more need not be
   // simulated.
   if (2 * exchange_s < kMostSteps * step_s) return {kMostSteps, 1};
   return {kMostSteps, double(kMostSteps) / hiding};
@@ -32,10 +32,10 @@ double end_s(const Job& job, const PreparedIteration& prepared,
   return foreground_end_s(run.plan, run.timeline, options.iterations - 1);
 }
 
-// When step `last` ends with no exchange beside it. `job`: as simulated.
+// Returns when step `last` ends without an exchange beside it. `job`: the one that is simulated.
 double end_without_s(const Job& job, const PreparedIteration& prepared, const DrawnIteration& plain,
                      int last) {
-  // The mean of drawn steps is not that of any single step beside an exchange.
+  // The mean of drawn steps is not that of the one step simulated beside an exchange.
   if (job.cluster.is_drawn() || plain.stragglers) {
     return end_s(job, prepared, {.iterations = last + 1});
   }
@@ -46,7 +46,7 @@ double end_without_s(const Job& job, const PreparedIteration& prepared, const Dr
 
 }  // namespace
 
-// Uses the draw of the steps that are simulated beside an exchange.
+// Uses the same draw as the steps that are simulated beside an exchange.
 std::vector<SyncSeconds> measure_sync(const Job& disturbed, const PreparedIteration& prepared,
                                       const DrawnIteration& plain) {
   const Job job = without_stragglers(disturbed);
@@ -68,7 +68,7 @@ std::vector<SyncSeconds> measure_sync(const Job& disturbed, const PreparedIterat
                                 {.iterations = window.steps + 1,
                                  .outer = OuterWindow{.level = level, .share = window.share}});
     const double longer_s = with_s - end_without_s(job, prepared, plain, window.steps);
-    // Differences below the resolution of the engine's clock count as none.
+    // A difference below the resolution of the engine's clock counts as none.
     levels[level].exposed_s = longer_s > 1e-9 * with_s ? longer_s / window.share : 0;
   }
   fit_on_links(job.sync, levels, step_s);

@@ -1,6 +1,6 @@
-// Simulates steps during an exchange between islands of replicas (Job::sync): from the end of the
-// step that starts it to the end of the step that applies its result, with contention for shared
-// links.
+// Simulates steps during an exchange between islands of replicas (Job::sync), with contention for
+// shared links: from the end of the step that starts the exchange to the end of the step that
+// applies its result.
 #pragma once
 
 #include <vector>
@@ -12,9 +12,9 @@
 
 namespace windtunnel {
 
-// [level] `plain`: simulated steps without an exchange. If an exchange is hidden by too many steps
-// to simulate, only some are simulated, with their part of the exchange. Stragglers in those steps
-// let islands drift apart and wait for each other.
+// Returns the seconds of each level. `plain`: simulated steps without an exchange. If too many
+// steps hide an exchange, only some are simulated, with their part of the exchange. Stragglers in
+// those steps let islands drift apart and wait for each other.
 std::vector<SyncSeconds> measure_sync(const Job& job, const PreparedIteration& prepared,
                                       const DrawnIteration& plain);
 

@@ -22,7 +22,7 @@ constexpr double kFew = 30;
 constexpr double kEnough = 100;
 constexpr double kMostTrials = 1e6;  // largest campaign.replicas
 
-// Expected number of failures in all trials together.
+// Returns the expected number of failures in all trials together.
 double failures_of(const CampaignInputs& inputs) {
   const double length_s = inputs.campaign.length_s;
   double per_s = 0;
@@ -75,8 +75,8 @@ std::vector<Note> busy_writer_notes(const CampaignInputs& inputs) {
 
 namespace {
 
-// A tier that keeps several copies. The age of the oldest lies between least_age_s and most_age_s,
-// depending on how long ago the newest was completed.
+// A tier that keeps several copies. The age of the oldest copy is between least_age_s and
+// most_age_s, depending on how long ago the newest was completed.
 struct KeptCopies {
   std::size_t tier = 0;
   int kept = 1;
@@ -84,7 +84,7 @@ struct KeptCopies {
   double least_age_s = 0;
   double most_age_s = 0;
 
-  // The share of failures that go back so far that all copies are spoilt.
+  // Returns the share of failures that go back so far that all copies are spoilt.
   double spoilt_share(double rollback_s) const {
     return std::clamp((rollback_s - least_age_s) / (most_age_s - least_age_s), 0.0, 1.0);
   }
@@ -103,7 +103,7 @@ std::vector<KeptCopies> kept_by_tier(const Job& job, const std::vector<TierRepor
   return all;
 }
 
-// A text whose value is at least `seconds` after rounding.
+// Returns a text with a value of at least `seconds` after rounding.
 std::string at_least_text(double seconds) {
   constexpr double kLastDigit = 1.001;
   std::string text = format_seconds(seconds);
@@ -143,7 +143,7 @@ std::vector<Note> spoilt_copies(const Job& job, const std::vector<TierReport>& t
   for (std::size_t i = 0; i < job.failures.size(); ++i) {
     const FailureClass& failure = job.failures[i];
     if (failure.kind != FailureKind::loss_spike) continue;
-    // The tier whose copies outlive most of these spikes.
+    // the tier of which copies outlive most of these spikes
     const auto copies = std::ranges::min_element(kept, {}, [&](const KeptCopies& one) {
       return std::pair(one.spoilt_share(failure.rollback_s), -one.most_age_s);
     });

@@ -13,7 +13,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr double kNoteworthy = 1.001;  // times the plainer choice's figure
+constexpr double kNoteworthy = 1.001;  // factor on the figure of the plainer choice
 
 struct Figures {
   double step_s = 0;
@@ -24,7 +24,7 @@ Figures figures_of(const Job& job, const PreparedIteration& prepared) {
   return {estimate_iteration(job, prepared).step_s, fullest_bytes(prepared.memory)};
 }
 
-// Empty if the job cannot have this choice.
+// Returns nothing if the job cannot have this choice.
 std::optional<Figures> figures_of(const Job& job) {
   try {
     return figures_of(job, prepare_iteration(job));

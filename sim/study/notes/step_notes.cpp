@@ -54,7 +54,7 @@ constexpr double kNoteworthyShare = 0.1;
 
 std::vector<Note> host_bound_notes(const Job& job, const IterationReport& iteration) {
   if (job.software.cuda_graphs) return {};
-  // Waits between steps are stated by the scenario and launch nothing.
+  // The scenario states waits between steps; in these the host launches nothing.
   const double host_s = iteration.critical_path_s[static_cast<int>(Category::host)];
   const double share = std::max(0.0, host_s - job.software.host_step_s) / iteration.time_s;
   const double slower_s = iteration.time_s * std::exp(iteration.host_spread.longer);
@@ -74,9 +74,9 @@ std::vector<Note> host_bound_notes(const Job& job, const IterationReport& iterat
 
 namespace {
 
-constexpr double kMessagesMatter = 1.03;  // a smaller slowdown by message order is not reported
+constexpr double kMessagesMatter = 1.03;  // a smaller slowdown is not reported
 
-// Empty if ranks would wait for each other forever.
+// Returns nothing if ranks would wait for each other forever.
 std::optional<double> one_at_a_time_s(Job job) {
   job.software.sends = Sends::synchronous;
   try {
@@ -93,7 +93,7 @@ std::vector<Note> message_order_notes(const Job& job, const PreparedIteration& p
   const double waiting_s = iteration.critical_path_s[static_cast<int>(Category::pp)];
   const bool asks = job.layout.pp > 1 && job.software.sends == Sends::asynchronous &&
                     waiting_s > kNoteworthyShare * iteration.time_s;
-  // In closed form a rank's messages leave one after the other, and meet no other traffic.
+  // In closed form a rank's messages leave one after the other and meet no other traffic.
   if (!asks || iteration.time_s < kMessagesMatter * iteration_step_s(job, prepared)) return {};
   const std::optional<double> other_s = one_at_a_time_s(job);
   if (!other_s || iteration.time_s < kMessagesMatter * *other_s) return {};
@@ -108,14 +108,14 @@ std::vector<Note> message_order_notes(const Job& job, const PreparedIteration& p
 
 namespace {
 
-constexpr double kUneven = 1.2;  // times the mean of the others: they idle a sixth of the step
+constexpr double kUneven = 1.2;  // times the mean of the others: they idle for a sixth of the step
 
 double microbatch_s(const ChunkCost& chunk) {
   return total_seconds(chunk.forward) + total_seconds(chunk.backward_input) +
          total_seconds(chunk.backward_weight) + total_seconds(chunk.recompute);
 }
 
-// [pipeline rank] The time that a micro-batch takes through all its stages.
+// Returns for each pipeline rank the time that a micro-batch takes through all its stages.
 std::vector<double> rank_seconds(const PreparedIteration& prepared) {
   const HeldStages held = held_stages(prepared.schedule);
   std::vector<double> seconds;
@@ -147,7 +147,7 @@ std::vector<Note> uneven_stage_notes(const Job& job, const PreparedIteration& pr
 }
 
 std::vector<Note> unlikely_machine_notes(const Cluster& cluster) {
-  constexpr double kTimes = 3;       // bytes for bits are eight times as many
+  constexpr double kTimes = 3;       // bytes stated for bits are eight times as many
   constexpr double kGbit = 1e9 / 8;  // bytes/s of 1 Gb/s
   const double nic_Bps = cluster.node.nic_Bps.value;
   const auto named = std::ranges::find(library_nodes(), cluster.node.name, &NodeSpec::name);
@@ -173,12 +173,12 @@ std::vector<Note> unfamiliar_notes(const Familiarity& familiarity) {
 
 std::vector<Note> late_exchange_notes(const Job& job, const IterationReport& report) {
   std::vector<Note> notes;
-  double exchanges_s = 0;  // a step, of all levels
+  double exchanges_s = 0;  // in each step, over all levels
   for (std::size_t i = 0; i < report.sync.size(); ++i) {
     const SyncLevel& level = job.sync[i];
     const double exchange_s = report.sync[i].seconds.exchange_s;
     const double between_s = level.cycle_steps() * report.inner_step_s;
-    // The exposed part of an exchange is subtracted, because no step runs beside it.
+    // No step runs beside the exposed part of an exchange, so this part is subtracted.
     exchanges_s += exchange_s / level.cycle_steps() - mean_exposed_s(level, report.sync[i].seconds);
     if (exchange_s <= between_s) continue;
     const double steps = std::ceil(exchange_s / report.inner_step_s) * level.fragments;
@@ -219,7 +219,7 @@ std::string periods_of(const Job& job) {
   return text.empty() ? "never" : text;
 }
 
-// The compressors of gradients and of exchanges between islands.
+// Returns the compressors of gradients and of exchanges between islands.
 std::set<std::string> compressors_of(const Job& job) {
   std::set<std::string> names = {job.communication.compressors.dp.name};
   for (const SyncLevel& level : job.sync) names.insert(level.compressor.name);

@@ -22,8 +22,8 @@ namespace {
 using Steps = std::vector<Overrides>;
 
 constexpr int kMostDoublings = 4;
-constexpr std::size_t kMostNamed = 6;     // changes in a sentence
-constexpr int kMostTogether = 4;          // changes at once
+constexpr std::size_t kMostNamed = 6;     // changes that a sentence names
+constexpr int kMostTogether = 4;          // changes that are combined
 constexpr double kNoteworthyGain = 0.99;  // a change must bring the time below this share
 
 Steps one_of(const char* key, const std::vector<std::string>& values) {
@@ -152,8 +152,8 @@ bool is_noted(const TriedChange& tried) {
   return tried.also[0] != '\0';
 }
 
-// The changes are tried as a user would: on top of the scenario's text, so that all of its checks
-// see them.
+// Tries changes as a user would, on top of the scenario's text, so that they pass all of its
+// checks.
 class TriedCase {
  public:
   explicit TriedCase(const Case& the_case)
@@ -167,7 +167,7 @@ class TriedCase {
     if (the_case.prepared) own_s_ = token_s(the_case.job, *the_case.prepared);
   }
 
-  // Empty if the scenario, or the software that it names, does not allow the change.
+  // Returns nothing if the scenario, or the software that it names, does not allow the change.
   std::optional<TriedChange> at(const Overrides& set, const char* also) const {
     try {
       const Case changed = resolve_case(text_, with_dp(set));
@@ -233,7 +233,7 @@ std::string joined(const std::vector<TriedChange>& tried) {
 }
 
 // Adds one change at a time, each time the one that leaves the smallest excess, until the job fits.
-// Empty if it never does.
+// Returns nothing if it never does.
 std::optional<TriedChange> together(const Case& the_case) {
   const TriedCase trial(the_case);
   std::optional<TriedChange> best;

@@ -1,6 +1,6 @@
-// Advice that was tried: single changes of a job, each estimated in closed form and checked against
-// memory before it is recommended. A change is a row of a table, so another kind of advice only
-// needs another table.
+// Advice that was tried: single changes of a job. Each is estimated in closed form and checked
+// against memory before it is recommended. A change is a row of a table, so another kind of advice
+// needs only another table.
 #pragma once
 
 #include <span>
@@ -12,31 +12,31 @@
 namespace windtunnel {
 
 struct Change {
-  // Smallest first; empty if the change does not apply.
+  // Returns steps of the change, smallest first; empty if the change does not apply.
   std::vector<Overrides> (*steps)(const Job& job);
-  const char* also = "";  // effects beyond how the same training is computed
+  const char* also = "";  // effects on more than how the same training is computed
 };
 
-// A job with one step of a change applied. Times are by estimate_iteration().
+// A job with one step of a change. Times are by estimate_iteration().
 struct TriedChange {
   Overrides set;
   const char* also = "";
   std::string excess;        // memory_excess(); empty: it fits
-  double bytes = 0;          // of the GPU with the least room
+  double bytes = 0;          // memory of the GPU with the least room
   double usable_bytes = 0;   // of the same GPU
-  double times_as_long = 1;  // time per token, relative to the job without it
+  double times_as_long = 1;  // time per token, relative to the job without the change
 };
 
-// For each change the first step that the scenario allows and `enough` accepts. Changes that only
-// affect how the training is computed come first, fastest at the top. Empty for a Case that was not
-// read from a scenario.
+// Returns for each change the first step that the scenario allows and `enough` accepts. Changes
+// that affect only how the training is computed come first, fastest at the top. Empty for a Case
+// that was not read from a scenario.
 std::vector<TriedChange> tried_changes(const Case& the_case, std::span<const Change> changes,
                                        bool (*enough)(const TriedChange& tried));
 
 // "--set batch.micro=1 (61.2 of 79.2 GiB, 4.0 % slower)".
 std::string text_of(const TriedChange& tried);
 
-// Names single changes, or else a small combination, that make a job fit that exceeds its memory.
+// Names single changes, or else a small combination, with which a job fits that exceeds its memory.
 // Empty for a Case that was not read from a scenario.
 std::string fitting_advice(const Case& the_case);
 

@@ -12,7 +12,7 @@
 namespace windtunnel {
 namespace {
 
-// The error's text on one line, without the list below it.
+// Returns the error's text on one line, without the list below it.
 std::string in_a_line(const Error& error) {
   std::string why(error.text());
   why.resize(std::min(why.find(", as: "), why.size()));
@@ -35,8 +35,8 @@ NodesForGoal GoalSearch::for_budget(double usd) {
   return nodes_for({.limit = usd, .towards = -1, .of = usd_of});
 }
 
-// The goal's quantity for a training on `nodes` nodes: this plan's value, scaled by the ratio of
-// the closed forms. Nothing: no layout fits, or none shares the batch.
+// Returns the goal's quantity for a training on `nodes` nodes: the value of the present plan,
+// scaled by the ratio of the closed forms. Nothing: no layout fits or shares the batch.
 std::optional<double> GoalSearch::estimated(const Goal& goal, int nodes) {
   const int planned = plan_.basis.request.nodes;
   const double here = tokens_per_s_on(planned);
@@ -61,7 +61,7 @@ double GoalSearch::tokens_per_s_on(int nodes) {
   return known->second;
 }
 
-// 1 .. 16, 18, 20, ... 32, 36, ...
+// Returns the numbers of nodes to try: 1 .. 16, 18, 20, ... 32, 36, ...
 std::vector<int> GoalSearch::numbers_of_nodes() const {
   std::vector<int> numbers = {plan_.basis.request.nodes};
   for (int step = 1; step * 8 <= kMostPlanNodes; step *= 2) {
@@ -75,7 +75,7 @@ std::vector<int> GoalSearch::numbers_of_nodes() const {
 }
 
 // Doubles in the closed form, then checks numbers one by one for the first that meets the goal,
-// starting where it is hardest to meet.
+// starting where the goal is hardest to meet.
 NodesForGoal GoalSearch::nodes_for(const Goal& goal) {
   std::vector<int> numbers = numbers_of_nodes();
   if (goal.towards < 0) std::ranges::reverse(numbers);
@@ -118,7 +118,7 @@ std::shared_ptr<const PlanReport> GoalSearch::plan_within(const Goal& goal, int 
 }
 
 // Full plans decide, because the closed form ignores failures. If the number at `at` meets the
-// goal, numbers before it, where that is harder, are tried, too.
+// goal, also tries numbers before it, with which the goal is harder to meet.
 NodesForGoal GoalSearch::tried_from(const Goal& goal, const std::vector<int>& numbers,
                                     std::ptrdiff_t at) {
   constexpr int kMostPlans = 4;
@@ -135,7 +135,7 @@ NodesForGoal GoalSearch::tried_from(const Goal& goal, const std::vector<int>& nu
   return found.met ? found : none_for(goal, numbers);
 }
 
-// Returns the nearest candidate, and says what prevents going further.
+// Returns the nearest candidate, and says what prevents a better one.
 NodesForGoal GoalSearch::none_for(const Goal& goal, const std::vector<int>& numbers) {
   int nearest = plan_.basis.request.nodes;
   double least = std::numeric_limits<double>::infinity();

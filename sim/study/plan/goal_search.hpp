@@ -1,5 +1,5 @@
-// The number of nodes that meets a goal of a plan: a deadline in days, or a budget. The closed form
-// gives candidates; plans on these numbers of nodes decide.
+// Finds the number of nodes that meets a goal of a plan: a deadline in days, or a budget. The
+// closed form gives candidates; plans on these numbers of nodes decide.
 #pragma once
 
 #include <functional>
@@ -13,31 +13,31 @@
 
 namespace windtunnel {
 
-// Results of the closed form are shared by both goals.
+// Searches for both goals with the same results of the closed form.
 class GoalSearch {
  public:
-  // Tokens per second of the fastest layout on `nodes` nodes. Throws Error (exit code 1) where none
-  // is possible.
+  // Returns the tokens per second of the fastest layout on `nodes` nodes. Throws Error (exit code
+  // 1) if none is possible.
   using Estimate = std::function<double(int nodes)>;
 
   // `plan` is complete except for its goals, and must outlive the search.
   GoalSearch(const PlanReport& plan, Estimate tokens_per_s);
 
-  // The fewest nodes that finish within `days`.
+  // Returns the fewest nodes that finish within `days`.
   NodesForGoal for_days(double days);
-  // The most nodes that `usd` pays for.
+  // Returns the most nodes that `usd` pays for.
   NodesForGoal for_budget(double usd);
 
  private:
   // A limit on days or USD, and the direction in which it is easier to meet.
   struct Goal {
     double limit = 0;
-    int towards = 1;  // more nodes; -1: fewer
+    int towards = 1;  // 1: more nodes; -1: fewer nodes
     double (*of)(const PlanBasis& basis, const PlanOption& option) = nullptr;
   };
 
-  // The best training on `nodes` nodes; null: nothing fits, or nothing meets the limit. One that
-  // fails to meet it may be returned, too.
+  // Returns the best training on `nodes` nodes; null: nothing fits, or nothing meets the limit. It
+  // may also return one that does not meet the limit.
   std::shared_ptr<const PlanReport> plan_within(const Goal& goal, int nodes) const;
   NodesForGoal nodes_for(const Goal& goal);
   NodesForGoal tried_from(const Goal& goal, const std::vector<int>& numbers, std::ptrdiff_t at);
@@ -48,8 +48,8 @@ class GoalSearch {
 
   const PlanReport& plan_;
   Estimate tokens_per_s_;
-  std::map<int, double> known_;       // by number of nodes, tokens per second; 0: no layout
-  std::map<int, std::string> unfit_;  // by number of nodes: why no layout is possible
+  std::map<int, double> known_;       // [number of nodes] tokens per second; 0: no layout
+  std::map<int, std::string> unfit_;  // [number of nodes] why no layout is possible
 };
 
 }  // namespace windtunnel

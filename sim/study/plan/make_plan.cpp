@@ -31,24 +31,24 @@
 namespace windtunnel {
 namespace {
 
-constexpr int kRanked = 12;        // layouts kept for each number of nodes
-constexpr int kSpareShare = 8;     // at most an eighth of the cluster is kept as spares
-constexpr int kFurtherShare = 32;  // one extra node is tried for every so many requested ones
+constexpr int kRanked = 12;        // layouts that are kept for each number of nodes
+constexpr int kSpareShare = 8;     // at most an eighth of the cluster becomes spares
+constexpr int kFurtherShare = 32;  // one further node is tried for every 32 requested ones
 constexpr int kMostSimulated = 5;  // numbers of spares that are simulated
-// Numbers of training nodes whose estimate is below this share of the best are not simulated.
+// A number of training nodes is not simulated if its estimate is below this share of the best.
 constexpr double kNear = 0.85;
-// Stops trying more spares once a layout progresses at this share of the rate expected of as many
+// No more spares are tried once a layout reaches this share of the progress expected of as many
 // nodes.
 constexpr double kAsGood = 0.97;
 constexpr double kShortest_s = kDay_s, kLongest_s = 180 * kDay_s;
-// Snapshot intervals that are tried; at longer ones a loss spike would undo too much.
+// Snapshot intervals that are tried. At longer ones a loss spike would undo too much.
 constexpr std::array<double, 9> kIntervals_s = {
     kPlanShortestInterval_s, 10 * kMinute_s, 15 * kMinute_s, 20 * kMinute_s,
     30 * kMinute_s,          kHour_s,        2 * kHour_s,    3 * kHour_s,
     kPlanLongestInterval_s};
 // If an interval has this much less goodput than the shortest, longer ones are not tried.
 constexpr double kHopeless = 0.02;
-// A plan that fits with a smaller chance is compared with one that fits with this chance.
+// A plan that fits with a smaller chance than this is compared with one that fits with this chance.
 constexpr double kSureToFit = 0.95;
 
 // Returns the stack with another interval of its tier on storage.
@@ -61,7 +61,7 @@ UsualPart saved_every(const UsualPart& stack, double every_s) {
   return {stack.name, flow_text(tiers), stack.source};
 }
 
-// Whether ranks are arranged differently, beyond recomputation, chunks or micro-batches.
+// Whether ranks are arranged differently; recomputation, chunks and micro-batches do not count.
 bool other_layout(const PlanPoint& a, const PlanPoint& b) {
   constexpr std::array<const char*, 4> kAxes = {"layout.tp", "layout.pp", "layout.cp", "layout.ep"};
   return std::ranges::any_of(
@@ -121,7 +121,7 @@ class Planner {
   struct Tried {
     PlanOption option;
     MeasuredIteration measured;
-    double chosen_by = 0;  // progress under failures to choose by (to_choose_by())
+    double chosen_by = 0;  // progress under failures that are not reported (to_choose_by())
   };
 
   const PlanRequest& request() const { return report_.basis.request; }
@@ -132,7 +132,7 @@ class Planner {
     choose_layout();
   }
 
-  // Neither makes the steps faster.
+  // Neither choice makes steps faster.
   void choose_protection() {
     choose_snapshots();
     choose_without_spare();
@@ -142,7 +142,7 @@ class Planner {
     if (request().progress) request().progress(step);
   }
 
-  // Without a campaign there are no failures to change.
+  // Without a campaign there are no failures that keys could change.
   ScenarioText text_of(const PlanPoint& point) const {
     Overrides set = request().set;
     if (point.campaign_s == 0) {
@@ -151,13 +151,13 @@ class Planner {
     return {.file = kPlanFile, .text = scenario_text(report_.basis, point), .set = set};
   }
 
-  // Returns the fastest layouts on `nodes` nodes, the best first; each number is searched once.
+  // Returns the fastest layouts on `nodes` nodes, the best first. Each number is searched once.
   const std::vector<Estimated>& layouts_on(int nodes) {
     const auto known = layouts_.find(nodes);
     if (known != layouts_.end()) return known->second;
     return layouts_[nodes] = layouts_on(nodes, allowed(), report_.basis.headroom);
   }
-  // Searches with this share of each GPU's memory kept free and these additional scenario keys.
+  // Searches with this share of each GPU's memory kept free, and with these further keys.
   std::vector<Estimated> layouts_on(int nodes, const Allowed& allowed, double headroom,
                                     const Overrides& also = {}) {
     PlanPoint point = {.nodes = nodes, .spares = std::max(0, request().nodes - nodes)};
@@ -190,13 +190,13 @@ class Planner {
     return {framework.schedules, framework.sharding, framework.sharding_in_pipelines};
   }
 
-  // The campaign lasts as long as the training, in whole days.
+  // Returns the length of the campaign: that of the training, in whole days.
   double campaign_of(double tokens_per_s) const {
     const double days = std::ceil(request().tokens / tokens_per_s / kDay_s);
     return std::clamp(days * kDay_s, kShortest_s, kLongest_s);
   }
 
-  // If nothing fits: the smallest of twice, four times, ... the nodes on which something does.
+  // If nothing fits, names the least of twice, four times, ... the nodes on which something does.
   std::string enough_nodes_text() {
     for (int nodes = 2 * request().nodes; nodes <= kMostPlanNodes; nodes *= 2) {
       tell(fmt::format("searching layouts on {} nodes", nodes));
@@ -233,12 +233,12 @@ class Planner {
     trials_ = trials_of(point);
   }
 
-  // Enough trials to meet kPlanFailures together: if few nodes fail, a mean over few trials takes
-  // every interval for as good as every other.
+  // Returns enough trials to meet kPlanFailures in total. If few nodes fail, by a mean over few
+  // trials every interval would seem as good as every other.
   int trials_of(PlanPoint point) const {
     point.trials = kPlanTrials;
     const Job job = resolve_case(text_of(point)).job;
-    double failures = 0;  // of one trial
+    double failures = 0;  // in one trial
     for (const FailureClass& failure : job.failures) {
       const double rate = failure.rate_per_node_s * job.cluster.nodes + failure.rate_per_job_s;
       failures += rate * job.campaign.length_s;
@@ -273,7 +273,7 @@ class Planner {
   // that give the goodput.
   void save_best(Tried& tried, CampaignInputs inputs) const {
     std::vector<double> intervals_s;
-    std::vector<double> goodput;              // [interval], mean over the trials
+    std::vector<double> goodput;              // [interval] mean over the trials
     std::vector<std::vector<double>> trials;  // [interval]
     size_t best = 0;
     const double training_s =
@@ -299,8 +299,8 @@ class Planner {
     tried.chosen_by = option.tokens_per_s * goodput[longest];
   }
 
-  // Sets the interval of the tier on storage: other tiers count iterations. False if storage does
-  // not allow such frequent snapshots.
+  // Sets the interval of the tier on storage; other tiers count iterations. Returns false if
+  // storage does not allow such frequent snapshots.
   static bool save_every(double every_s, CampaignInputs& inputs) {
     bool allowed = true;
     for (size_t i = 0; i < inputs.table.tiers.size(); ++i) {
@@ -316,7 +316,7 @@ class Planner {
     if (tried.chosen_by > best_.chosen_by) best_ = std::move(tried);
   }
 
-  // Options that are too slow by their estimate are not simulated.
+  // An option that is too slow by its estimate is not simulated.
   static PlanOption only_estimated(const Estimated& estimated, double tokens) {
     return {.point = estimated.point,
             .step_s = tokens / estimated.tokens_per_s,
@@ -383,7 +383,7 @@ class Planner {
       tell("simulating snapshots: " + stack.name);
       try {
         all.push_back(simulated(point));
-      } catch (const Error& error) {  // one node has no peers; hosts may not have the room
+      } catch (const Error& error) {  // one node has no peers; hosts may lack the room
         report_.impossible.push_back(fmt::format("{}: {}", stack.name, error.text()));
       }
     }
@@ -410,8 +410,7 @@ class Planner {
     best_.chosen_by = waiting.chosen_by;
   }
 
-  // Tries some more nodes than were asked for, kept as spares, with the same iterations and
-  // intervals.
+  // Tries some more nodes than were requested, as spares, with the same iterations and intervals.
   void try_more_nodes() {
     PlanOption more = best_.option;
     PlanPoint& point = more.point;
@@ -422,13 +421,13 @@ class Planner {
           run_campaign(campaign_inputs(the_case.job, best_.measured.table), request().threads);
       more.goodput = report.goodput;
       more.days = report.job_days.mean;
-    } catch (const Error&) {  // the fabric has no more than these nodes
+    } catch (const Error&) {  // the fabric has no further nodes
       return;
     }
     report_.more_nodes = {best_.option, more};
   }
 
-  // The fastest of these layouts with the nodes and snapshots of the plan, simulated. Throws Error
+  // Simulates the fastest of these layouts with the nodes and snapshots of the plan. Throws Error
   // as optimise() does if none is possible.
   Tried fastest_beside(const Allowed& allowed, double headroom, const Overrides& also = {}) {
     const PlanPoint& best = best_.option.point;
@@ -447,10 +446,10 @@ class Planner {
     const Calibration& calibration = resolve_case(text_of(best.point)).job.calibration;
     const double both_ways = 2 * kSureToFit - 1;  // error_factor() is two-sided
     const double roomy = 1 - 1 / error_factor(calibration.memory_error, both_ways);
-    report_.roomy = std::ceil(100 * roomy) / 100;  // the precision of --headroom
+    report_.roomy = std::ceil(100 * roomy) / 100;  // --headroom has this precision
     try {
       report_.room = {best, fastest_beside(allowed(), report_.roomy).option};
-    } catch (const Error&) {  // none fits so well, or none with these snapshots
+    } catch (const Error&) {  // no layout fits so well, or none with these snapshots
     }
   }
 
@@ -467,11 +466,11 @@ class Planner {
     }
   }
 
-  // The goodput if nodes failed as rarely, or as often, as on other clusters. Only rates that the
-  // plan assumed are changed.
+  // Returns the goodput if nodes failed as rarely, or as often, as on other clusters. Changes only
+  // rates that the plan has assumed.
   std::optional<GoodputElsewhere> goodput_elsewhere(const Job& job,
                                                     const CampaignReport& campaign) const {
-    std::vector<std::size_t> taken;  // classes of failures
+    std::vector<std::size_t> taken;  // indices of failure classes
     for (std::size_t i = 0; i < job.failures.size(); ++i) {
       if (is_taken(fmt::format("failures.{}.rate", i))) taken.push_back(i);
     }
@@ -509,7 +508,7 @@ class Planner {
     return best;
   }
 
-  // Adds alternatives to the best training, and the assumptions that its figures depend on.
+  // Adds alternatives to the best training, and the assumptions on which its figures depend.
   void compare_with(const Case& best) {
     report_.decisive = decisive_numbers(
         best, campaign_inputs(best.job, best_.measured.table), *report_.record.campaign,
@@ -522,7 +521,7 @@ class Planner {
     if (!report_.record.iteration.familiarity.unlike_layout.empty()) find_like_measured();
   }
 
-  // Rates, times and retries that the plan's scenario contains but the user did not set.
+  // Whether the key is a rate, time or number of retries that the plan sets and the user does not.
   bool is_taken(const std::string& key) const {
     if (!key.starts_with("failures.") && !key.starts_with("recovery.")) return false;
     if (key == "recovery.spares") return false;
@@ -532,7 +531,7 @@ class Planner {
     });
   }
 
-  // The record of a point that was simulated already; sets the point's result.
+  // Returns the record of a point that was already simulated, and sets the point's result.
   Record recorded(Tried& tried) const {
     const Case the_case = resolve_case(text_of(tried.option.point));
     Record record = record_of(the_case, std::move(tried.measured), {.threads = request().threads});
@@ -540,7 +539,7 @@ class Planner {
     return record;
   }
 
-  // Finds the best layout like measured runs, with the nodes and snapshots of the plan.
+  // Finds the best layout like those of measured runs, with the nodes and snapshots of the plan.
   void find_like_measured() {
     const LayoutReach reach = layout_reach(measured_runs(), report_.basis.model.moe_layers() > 0);
     Allowed limited = allowed();
@@ -552,15 +551,15 @@ class Planner {
       report_.like_measured_record = recorded(tried);
       report_.like_measured = tried.option;
     } catch (const Error& error) {
-      if (error.code() != ExitCode::failed) throw;  // none fits
+      if (error.code() != ExitCode::failed) throw;  // no such layout fits
     }
   }
 
-  // The fastest layout on this number of nodes, in closed form: some numbers have no good layout
-  // unless some nodes are spares. Throws Error as optimise() does if no layout is possible.
+  // Returns the rate of the fastest layout on these nodes, in closed form. Some numbers have a good
+  // layout only with spares. Throws Error as optimise() does if no layout is possible.
   double fastest_tokens_per_s(int nodes) {
     tell(fmt::format("searching layouts on {} nodes", nodes));
-    // The progress of `nodes` nodes if they divided as well as those of the plan.
+    // The rate of `nodes` nodes if their number divided as well as that of the plan.
     const double as_here = report_.best.tokens_per_s / request().nodes * nodes;
     double most = 0;
     std::optional<Error> why;
@@ -579,7 +578,7 @@ class Planner {
 
   PlanReport report_;
   std::map<int, std::vector<Estimated>> layouts_;         // [nodes]
-  std::vector<const std::vector<Estimated>*> estimates_;  // entries of layouts_ to choose from
+  std::vector<const std::vector<Estimated>*> estimates_;  // the entries of layouts_ to choose from
   double campaign_s_ = 0;
   int trials_ = kPlanTrials;
   Tried best_, runner_up_;

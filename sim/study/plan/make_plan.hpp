@@ -1,5 +1,5 @@
-// From a machine, a model and a number of tokens to a runnable training: optimise() chooses layout,
-// micro-batch, recomputation and schedule; simulated campaigns choose the number of spares, the
+// From a machine, a model and a number of tokens to a runnable training. optimise() chooses layout,
+// micro-batch, recomputation and schedule. Simulated campaigns choose the number of spares, the
 // snapshot tiers with their intervals, and what happens when no spare is left. The objective is
 // progress: tokens per second of the steps, times goodput. All nodes of the cluster are paid for,
 // so the fastest plan is also the cheapest.
@@ -17,11 +17,11 @@
 
 namespace windtunnel {
 
-// Minimum relative gain that justifies an additional mechanism. Among stacks of tiers the simplest
-// within this of the best is taken.
+// Least relative gain that justifies an additional mechanism. Among stacks of tiers within this of
+// the best, the simplest is taken.
 inline constexpr double kPlanAsGood = 2e-3;
-// Limits of the interval of the tier on storage. Among intervals as good as the best (is_as_good())
-// the longest is taken, because it loads the storage least.
+// Limits of the interval of the tier on storage. Among intervals that are as good as the best
+// (is_as_good()) the longest is taken, because it loads the storage least.
 inline constexpr double kPlanShortestInterval_s = 5 * kMinute_s;
 inline constexpr double kPlanLongestInterval_s = 4 * kHour_s;
 
@@ -30,12 +30,12 @@ struct PlanOption {
   PlanPoint point;
   double step_s = 0;
   double tokens_per_s = 0;
-  // over trials; empty: only estimated, because it is too slow
+  // over trials; empty: it is only estimated, because it is too slow
   std::optional<Estimate> goodput = {};
-  double days = 0;          // of the training, mean over trials; 0: only estimated
+  double days = 0;          // of the training, mean over trials; 0: it is only estimated
   double memory_bytes = 0;  // of the fullest GPU
-  double too_big = 0;       // chance that these bytes do not fit, by the error of predicted memory
-  double as_good_from_s = 0;  // shortest interval on storage that is as good
+  double too_big = 0;       // chance that memory_bytes do not fit, by the error of predicted memory
+  double as_good_from_s = 0;  // shortest interval of the tier on storage that is as good
 
   double progress_tokens_per_s() const { return goodput ? tokens_per_s * goodput->mean : 0; }
 };
@@ -46,15 +46,15 @@ struct PlanReport;
 // pays for, by the mean of the trials. Candidates are eighths of powers of two and the requested
 // number, up to kMostPlanNodes.
 struct NodesForGoal {
-  // the plan on the number of nodes that meets the goal, or else comes nearest to it
+  // the plan that meets the goal, or else comes nearest to it
   std::shared_ptr<const PlanReport> plan = {};
   bool met = false;
-  std::string why = {};  // if not met: what prevents going further; may be empty
+  std::string why = {};  // if not met: what prevents a better number; may be empty
 };
 inline constexpr int kMostPlanNodes = 16384;
 
-// Goodput of the plan where nodes fail as seldom and as often as on other clusters: 90 % of their
-// rates lie within `factor` of the rates taken.
+// Goodput of the plan if nodes fail as seldom or as often as on other clusters. 90 % of the rates
+// of other clusters lie within `factor` of the rates that the plan takes.
 struct GoodputElsewhere {
   double factor = 1;
   double seldom = 0;
@@ -64,37 +64,37 @@ struct GoodputElsewhere {
 struct PlanReport {
   PlanBasis basis;
   PlanOption best;
-  Record record;         // of the best, simulated as `windtunnel run` does
-  std::string scenario;  // its text, commented
-  // The best training with another layout; empty: no other one fits.
+  Record record;         // of the best, simulated as by `windtunnel run`
+  std::string scenario;  // text of the scenario, with comments
+  // The best training with another layout; empty: no other layout fits.
   std::optional<PlanOption> runner_up;
   std::optional<Record> runner_up_record;
-  // If no measured run has a layout like the best one: the best of those with measured runs.
+  // Only if no measured run has a layout like the best one: the best of those with measured runs.
   std::optional<PlanOption> like_measured;
   std::optional<Record> like_measured_record;
   // The best for each number of spares and for each layout, with copies only on storage; then for
-  // each stack of tiers, and each way to continue without a spare.
+  // each stack of tiers, and for each way to go on without a spare.
   std::vector<PlanOption> spares, layouts, snapshots, without_spare;
-  // The plan, and the fastest that fits with a chance of 95 %; empty: the plan does so itself.
+  // The plan, and the fastest that fits with a chance of 95 %; empty: the plan itself does.
   std::vector<PlanOption> room;
-  double roomy = 0;  // the share of a GPU's memory that stays free in the second of `room`
-  // The plan, and the fastest in fp8 on the same nodes; empty: the user states a precision, the GPU
+  double roomy = 0;  // share of a GPU's memory that stays free in the second of `room`
+  // The plan, and the fastest in fp8 on the same nodes. Empty: the user states a precision, the GPU
   // or the software has no fp8, or no layout fits.
   std::vector<PlanOption> precisions;
-  // The plan, and the same plan if a few more nodes were bought as spares.
+  // The plan, and what it becomes if a few more nodes are bought as spares.
   std::vector<PlanOption> more_nodes;
   std::vector<Note> decisive;                        // defaults that affect the goodput most
   std::optional<GoodputElsewhere> elsewhere;         // empty: the user states rates of failures
-  std::vector<std::string> impossible;               // impossible stacks of tiers, with reasons
-  std::int64_t estimated = 0;                        // configurations
+  std::vector<std::string> impossible;               // stacks of tiers that are not possible: why
+  std::int64_t estimated = 0;                        // number of configurations
   std::optional<NodesForGoal> for_days, for_budget;  // empty: no such goal
 };
 
-// Throws Error if the request is invalid, and (exit code 1) if no layout fits.
+// Throws Error if the request is invalid; also (exit code 1) if no layout fits.
 PlanReport make_plan(const PlanRequest& request);
 using TooSlow = std::function<bool(const PlanBasis& basis, const PlanOption& without_failures)>;
-// Returns only the choice, its record and its scenario: more_nodes, room, precisions, runner_up,
-// decisive, elsewhere and the goals stay empty. Returns nothing if the layout is `too_slow` even
+// Returns only the choice, its record and its scenario; more_nodes, room, precisions, runner_up,
+// decisive, elsewhere and the goals remain empty. Returns nothing if the layout is `too_slow` even
 // without failures, which is known before snapshots are chosen.
 std::optional<PlanReport> best_of_plan(const PlanRequest& request, const TooSlow& too_slow);
 
@@ -107,7 +107,7 @@ struct FirstScenario {
 // Throws Error as make_plan() does.
 FirstScenario first_scenario(const PlanRequest& request);
 
-// USD of the training with this option, spares included.
+// Returns the USD of the training with this option, with spares.
 double usd_of(const PlanBasis& basis, const PlanOption& option);
 
 }  // namespace windtunnel

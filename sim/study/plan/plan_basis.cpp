@@ -22,7 +22,7 @@ std::string origin_text(const Parameter& parameter) {
   return fmt::format("{}: {}", to_string(parameter.origin), parameter.source);
 }
 
-// Keys that the plan decides must not be set: they would be overwritten.
+// Keys that the plan decides must not be set, because they would be overwritten.
 void check_open(const Overrides& set) {
   struct Decided {
     const char* key;
@@ -61,26 +61,26 @@ void check_open(const Overrides& set) {
   }
 }
 
-// Before Ampere no GPU of NVIDIA's has bf16.
+// No GPU of NVIDIA's before Ampere has bf16.
 Precision usual_precision(const GpuSpec& gpu) {
   return gpu.bf16_flops.value > 0   ? Precision::bf16
          : gpu.fp16_flops.value > 0 ? Precision::fp16
                                     : Precision::fp32;
 }
 
-// A second precision of the GPU, to be named beside the usual one.
+// Returns a second precision of the GPU, which is named beside the usual one.
 Precision other_precision(const GpuSpec& gpu) {
   if (gpu.fp8_flops.value > 0) return Precision::fp8;
   const bool has_both = gpu.bf16_flops.value > 0 && gpu.fp16_flops.value > 0;
   return has_both ? Precision::fp16 : Precision::fp32;
 }
 
-// A scenario on all nodes without a layout, which is read but never simulated. Its sequence is
-// arbitrary, because a model from a file may not state one.
+// Returns a scenario on all nodes without a layout, which is read but never simulated. Its sequence
+// is arbitrary, because a model from a file may not state one.
 std::string first_text(const PlanRequest& request, const NodeSpec& node,
                        const std::string& software) {
   constexpr int kMostGpus = 1024;  // a wrong value is refused when the text is read
-  int gpus = node.gpus;            // unless a part of the node is planned
+  int gpus = node.gpus;            // unless only a part of the node is planned
   for (const auto& [key, value] : request.set) {
     if (key == "cluster.node.gpus") gpus = std::clamp(std::atoi(value.c_str()), 1, kMostGpus);
   }
@@ -91,11 +91,11 @@ std::string first_text(const PlanRequest& request, const NodeSpec& node,
       name_of(usual_precision(node.gpu)), software);
 }
 
-// Its model and its node, with what the user sets; `software`: a line that names it, or nothing.
+// Reads model and node, with what the user sets. `software`: a line that names it, or nothing.
 Case first_case(const PlanRequest& request, const NodeSpec& node,
                 const std::string& software = {}) {
   const ScenarioText scenario = {.file = kPlanFile, .text = first_text(request, node, software)};
-  Overrides set;  // settings of the node; others may need the rest of a scenario
+  Overrides set;  // keys of the node; others may need the rest of a scenario
   for (const auto& [key, value] : request.set) {
     if (key.starts_with("cluster.node.")) set.emplace_back(key, value);
   }
@@ -107,8 +107,8 @@ Case first_case(const PlanRequest& request, const NodeSpec& node,
   }
 }
 
-// "node 3.24, process 0.55 per 1000 node-days": the classes that `set` does not change; empty if it
-// changes all.
+// Returns the classes that `set` does not change: "node 3.24, process 0.55 per 1000 node-days";
+// empty if it changes all.
 std::string failures_text(const std::string& failures, const Overrides& set) {
   const std::string unit = " per 1000 node-days";
   const std::vector<DocumentNode> items = parse_document(failures, kPlanFile).items;
@@ -127,7 +127,7 @@ std::string failures_text(const std::string& failures, const Overrides& set) {
   return text.empty() ? "" : text + unit;
 }
 
-// Says by which factor the rates of other clusters differ.
+// Also says by which factor the rates of other clusters differ.
 TakenDefault taken_failures(const PlanBasis& basis, const Overrides& set) {
   std::string value = failures_text(basis.failures.text, set);
   if (basis.node.gpus != 8) {
@@ -151,8 +151,8 @@ void add_default(PlanBasis& basis, bool open, TakenDefault taken) {
   if (open) basis.defaults.push_back(std::move(taken));
 }
 
-// The part of a map in flow style whose keys the user does not set below `key`; empty if nothing is
-// left.
+// Returns the part of a map in flow style whose keys the user does not set below `key`; empty if
+// nothing is left.
 std::string left_open(const Overrides& set, const std::string& key, const std::string& part) {
   const auto is_set = [&](const std::string& path) {
     return std::ranges::any_of(
@@ -165,13 +165,13 @@ std::string left_open(const Overrides& set, const std::string& key, const std::s
   return whole || map.entries.empty() ? "" : flow_text(map);
 }
 
-// Whether the key is set, or a key below it.
+// Whether the key, or a key below it, is set.
 bool states(const Overrides& set, const std::string& key) {
   return std::ranges::any_of(
       set, [&](const auto& at) { return at.first == key || at.first.starts_with(key + "."); });
 }
 
-// The scenario as a tree whose parts are texts in flow style.
+// Returns the scenario as a tree whose parts are texts in flow style.
 DocumentNode scenario_tree(const PlanBasis& basis, const PlanPoint& point) {
   const PlanRequest& request = basis.request;
   std::string text = fmt::format("name: {}\nmodel: {}\n", plan_name(basis), request.model);
@@ -194,7 +194,7 @@ DocumentNode scenario_tree(const PlanBasis& basis, const PlanPoint& point) {
   }
   DocumentNode tree = parse_document(text, kPlanFile);
   for (const auto& [key, value] : point.found) {
-    // dp follows from the other degrees, so that users who vary one of them need not change two.
+    // dp follows from the other degrees, so that users who vary one of these need not change two.
     if (key != "layout.dp") apply_override(tree, key, value);
   }
   apply_override(tree, "software", basis.framework.name);
@@ -205,7 +205,7 @@ DocumentNode scenario_tree(const PlanBasis& basis, const PlanPoint& point) {
   return tree;
 }
 
-// The pairs of tp and pp that divide the layers evenly and whose replicas can share the batch.
+// Returns pairs of tp and pp that divide the layers evenly, with replicas that share the batch.
 std::vector<std::pair<int, int>> layouts_that_share(const PlanBasis& basis, int gpus, int batch,
                                                     int layers) {
   std::vector<std::pair<int, int>> layouts;
@@ -219,7 +219,7 @@ std::vector<std::pair<int, int>> layouts_that_share(const PlanBasis& basis, int 
   return layouts;
 }
 
-// The values of the case that its framework chose, in the order in which it chooses them.
+// Returns the values of the case that its framework chose, in the order in which it chooses them.
 std::vector<ResolvedValue> chosen_values(const Framework& framework, const Case& found) {
   std::vector<ResolvedValue> chosen;
   for (const SoftwareChoice& choice : framework.choices) {
@@ -233,7 +233,7 @@ std::vector<ResolvedValue> chosen_values(const Framework& framework, const Case&
   return chosen;
 }
 
-// The value that the framework chooses for the key; empty if it chooses none.
+// Returns the value that the framework chooses for the key; empty if it chooses none.
 std::string chosen_value(const std::vector<ResolvedValue>& chosen, std::string_view key) {
   const auto found = std::ranges::find(chosen, key, &ResolvedValue::key);
   return found == chosen.end() ? "" : found->value;
@@ -243,7 +243,7 @@ std::string as_run(const PlanBasis& basis) {
   return "assumed: as " + basis.framework.name + " is mostly run";
 }
 
-// A choice of the framework, and what it replaces; an empty value: the framework chooses nothing.
+// A choice of the framework, and the default that describes it; empty: the framework has none.
 struct TakenOfFramework {
   const char* what;
   TakenDefault (*of)(const PlanBasis& basis, const std::vector<ResolvedValue>& chosen);
@@ -259,8 +259,8 @@ TakenDefault taken_gradients(const PlanBasis& basis, const std::vector<ResolvedV
           true};
 }
 
-// The default of a key about experts if neither the user nor the framework sets it; `hint`:
-// appended to the advice on how to change it.
+// Returns the default of a key about experts if neither the user nor the framework sets the key.
+// `hint` is appended to the advice on how to change it.
 TakenDefault taken_of_experts(const PlanBasis& basis, const std::vector<ResolvedValue>& chosen,
                               const std::string& key, const char* value, const char* hint = "") {
   const bool open = basis.model.moe_layers() > 0 && !states(basis.request.set, key) &&
@@ -294,7 +294,7 @@ constexpr std::array kTakenOfFramework = {TakenOfFramework{"gradients", taken_gr
                                           TakenOfFramework{"overlap of experts", taken_overlap},
                                           TakenOfFramework{"software", taken_software}};
 
-// Parts of the scenario that the user may set.
+// Adds the parts of the scenario that the user may set.
 void take_parts(PlanBasis& basis) {
   const Overrides& set = basis.request.set;
   const auto is_stated = [&](const std::string& key) { return states(set, key); };
@@ -338,8 +338,8 @@ void take_parts(PlanBasis& basis) {
                fmt::format("--set precision={}", name_of(other_precision(gpu))), true});
 }
 
-// Fewer than usual for models of this size if the training would have few steps, but at least one
-// sequence per node, so that every cluster can divide it.
+// Returns fewer tokens than usual for models of this size if the training would have few steps, but
+// at least one sequence per node, so that every cluster can divide them.
 Parameter batch_for(const PlanRequest& request, const Parameter& usual, int sequence) {
   const FewSteps& few = few_steps();
   const double fewest = std::max<double>(few.fewest.value, request.nodes) * sequence;
@@ -485,7 +485,7 @@ std::vector<Overrides> layer_splits(const PlanBasis& basis, const PlanPoint& poi
        {std::pair(0, 0), std::pair(0, -1), std::pair(-1, -1), std::pair(-1, -2)}) {
     if (divides_well) break;
     divides_well = (basis.model.layers - first - last) % kDividesWell == 0;
-    // A split with three layers less must divide well, such as 61 layers, which count as 64.
+    // A split with three layers less, such as 61 layers that count as 64, must divide well.
     if (last == -2 && !divides_well) break;
     const std::vector<std::pair<int, int>> layouts =
         layouts_that_share(basis, gpus, point.batch, basis.model.layers - first - last);

@@ -15,7 +15,7 @@
 namespace windtunnel {
 namespace {
 
-// Sizes of an engine that fill nodes: powers of two.
+// Returns sizes of an engine that fill nodes: powers of two.
 std::vector<int> engine_sizes(int gpus_per_node, int nodes) {
   std::vector<int> sizes;
   for (int size = 1; size <= gpus_per_node * nodes; size *= 2) {
@@ -42,7 +42,7 @@ class Splitter {
     for (const int size : engine_sizes(given.job.cluster.node.gpus, nodes_)) learn_speed(size);
   }
 
-  // Numbers of learner nodes that are tried.
+  // Returns the numbers of learner nodes that are tried.
   std::vector<int> learners() const {
     std::vector<int> all;
     if (engines_.colocated) return {nodes_};
@@ -80,14 +80,14 @@ class Splitter {
   const std::string& too_small() const { return too_small_; }
 
  private:
-  // Sequences of an update that these replicas can share evenly, nearest to the scenario's.
+  // Returns the sequences of an update that these replicas share evenly, nearest to the scenario's.
   int nearest_batch(int replicas) const {
     const Batch& batch = given_.job.batch;
     const double whole = static_cast<double>(replicas) * batch.micro;
     return static_cast<int>(std::max(1.0, std::round(batch.global / whole)) * whole);
   }
 
-  // The speed is the same in every split, unless the learner leaves its state on the GPUs.
+  // Finds an engine's speed: the same in all splits unless the learner's state stays on GPUs.
   void learn_speed(int size) {
     RolloutSpec spec = engines_;
     spec.engine.tp = size;
@@ -120,8 +120,8 @@ class Splitter {
   const ScenarioText& scenario_;
   const Case& given_;
   const RolloutSpec& engines_;
-  int nodes_;                           // nodes of learner and engines together
-  std::map<int, EngineSpeeds> speeds_;  // by GPUs of an engine
+  int nodes_;                           // of learner and engines together
+  std::map<int, EngineSpeeds> speeds_;  // [GPUs of an engine]
   std::string too_small_;
 };
 
@@ -193,8 +193,8 @@ SplitSearch search_splits(const ScenarioText& scenario, const SplitOptions& opti
   simulate_best(scenario, options, search.best);
   if (search.even && options.simulated > 0) {
     simulate_split(scenario, options, *search.even);
-    // The even split comes first if its simulation is better, because then the estimates were wrong
-    // about it.
+    // The even split comes first if its simulation is better, because then the estimates of it were
+    // wrong.
     const bool first = search.even->record && is_better(*search.even, search.best.front());
     if (first) search.best.insert(search.best.begin(), *search.even);
   }

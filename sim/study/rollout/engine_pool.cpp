@@ -9,7 +9,7 @@
 namespace windtunnel {
 namespace {
 
-// The share of an engine's room for keys and values that a new sequence leaves to running ones.
+// Share of an engine's room for keys and values that a new sequence must leave to running ones.
 constexpr double kReserve = 0.01;
 
 }  // namespace
@@ -46,7 +46,7 @@ double EnginePool::tokens_of(const Waiting& waiting) const {
   return samples_[waiting.sample].prompt + waiting.written;
 }
 
-// Whole steps until a sequence ends or there is no room for another token of each.
+// Returns the whole steps until a sequence ends or there is no room for another token of each.
 double EnginePool::steps_to_event(const Engine& engine) const {
   if (engine.running.empty()) return kNever_s;
   double end = kNever_s;
@@ -90,7 +90,7 @@ void EnginePool::advance_to(Engine& engine, double now_s) {
   }
   const double left_s = now_s - engine.now_s;
   if (left_s <= 0) return;
-  // steps * (first + grows * (steps - 1) / 2) >= left
+  // The steps satisfy steps * (first + grows * (steps - 1) / 2) >= left.
   const double first_s = speed_of(engine).decode_s(1, engine.count(), engine.context);
   const double grows_s = speed_of(engine).context_s * engine.count();
   const double b = first_s - grows_s / 2;
@@ -118,7 +118,7 @@ void EnginePool::take(Engine& engine) {
   totals_.written += 1;
 }
 
-// Gives each waiting sample to the engine that has the fewest sequences then.
+// Gives each waiting sample to the engine that has the fewest sequences at that moment.
 void EnginePool::give_out(const std::vector<Engine*>& among) {
   while (!queue_.empty()) {
     Engine* best = nullptr;
@@ -150,7 +150,7 @@ void EnginePool::give_back_youngest(Engine& engine) {
   ++totals_.returned;
 }
 
-// Whether a sequence went back to the queue.
+// Returns whether a sequence went back to the queue.
 bool EnginePool::handle(Engine& engine) {
   if (engine.away) {
     engine.away = false;
@@ -173,7 +173,7 @@ bool EnginePool::handle(Engine& engine) {
   return true;
 }
 
-// Engines with simultaneous events share the waiting samples; others have no room while any waits.
+// Engines with simultaneous events share the waiting samples. Others have no room then.
 void EnginePool::handle_all(double at_s) {
   std::vector<Engine*> handled;
   bool returned = false;

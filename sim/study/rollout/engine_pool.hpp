@@ -1,12 +1,11 @@
-// Event simulation of engines that generate samples: between two events (a sample ends, memory is
+// Event simulation of engines that generate samples. Between two events (a sample ends, memory is
 // full) time is a sum of steps in closed form (EngineSpeed::decode_s), so that thousands of samples
-// of any length are exact and fast.
-//
+// of any length are simulated exactly and fast.
 // Samples wait in one queue. An engine takes the next one when a sequence ends and the keys and
-// values of the new one fit; among engines with room, the one with the fewest sequences takes it.
-// If growing sequences fill the memory, the youngest returns to the queue with its generated
-// tokens, whose keys and values are computed again (as in vLLM), and no new sequence starts until
-// another one ends.
+// values of the new one fit. If several engines have room, the one with the fewest sequences takes
+// it. If growing sequences fill the memory, the youngest returns to the queue with its generated
+// tokens, whose keys and values are later computed again (as in vLLM). Then no new sequence starts
+// until another one ends.
 #pragma once
 
 #include <cstdint>
@@ -22,24 +21,24 @@ namespace windtunnel {
 
 inline constexpr double kNever_s = std::numeric_limits<double>::infinity();
 
-// Tokens of a prompt, and generated tokens, the first of which is made by the prefill.
+// Tokens of a prompt, and tokens that are generated. The prefill makes the first of these.
 struct RolloutSample {
   double prompt = 0;
   double output = 1;
 };
 
 struct EndedSample {
-  int sample = 0;  // in order of submission
+  int sample = 0;  // index in order of submission
   double at_s = 0;
 };
 
-// Engines of equal speed: those on nodes of one kind.
+// Engines of equal speed, on nodes of one kind.
 struct EngineGroup {
   EngineSpeed speed;
   int engines = 1;
 };
 int engines_of(const std::vector<EngineGroup>& groups);
-// Tokens that fit into the keys and values of the smallest engine.
+// Returns the number of tokens whose keys and values fit into the smallest engine.
 double least_capacity(const std::vector<EngineGroup>& groups);
 
 class EnginePool {
@@ -49,21 +48,21 @@ class EnginePool {
       : EnginePool(std::vector<EngineGroup>{{std::move(speed), engines}}) {}
 
   void submit(double now_s, const std::vector<RolloutSample>& samples);
-  // The next sample to end by `until_s`.
+  // Returns the next sample that ends by `until_s`.
   std::optional<EndedSample> next(double until_s = kNever_s);
-  // All engines pause after their current step. `computes_again`: keys and values are recomputed
-  // with new weights.
+  // Stops all engines for `for_s` after their current step. `computes_again`: keys and values are
+  // computed again with new weights.
   void pause(double now_s, double for_s, bool computes_again);
-  // The engine is away for this time; other engines repeat its unfinished samples.
+  // Takes the engine away for `for_s`. Other engines repeat its unfinished samples.
   void fail(int engine, double now_s, double for_s);
 
-  // Sums over all engines and time so far.
+  // Sums over all engines and the time so far.
   struct Totals {
-    double busy_s = 0;          // with at least one sequence
-    double sequence_s = 0;      // sequences times seconds of it
-    double written = 0;         // tokens
-    double lost = 0;            // tokens lost by failures
-    std::int64_t returned = 0;  // sequences returned to the queue because memory was full
+    double busy_s = 0;          // time with at least one sequence
+    double sequence_s = 0;      // time, counted once for each sequence
+    double written = 0;         // tokens that were generated
+    double lost = 0;            // tokens that failures have lost
+    std::int64_t returned = 0;  // sequences that returned to the queue because memory was full
   };
   const Totals& totals() const { return totals_; }
   int engines() const { return static_cast<int>(engines_.size()); }
@@ -75,17 +74,17 @@ class EnginePool {
   };
   struct Running {
     int sample = 0;
-    double end = 0;  // step of its engine at which it ends
+    double end = 0;  // the engine's step at which it ends
   };
   struct Engine {
-    std::size_t group = 0;  // of groups_
+    std::size_t group = 0;  // index into groups_
     double now_s = 0;
     double steps = 0;
-    double context = 0;            // total tokens of running sequences
-    bool full = false;             // no new sequences until one ends
-    bool away = false;             // failed, until now_s
-    double event_s = kNever_s;     // the next one
-    std::vector<Running> running;  // the youngest last
+    double context = 0;            // total tokens of the sequences that run
+    bool full = false;             // no new sequence starts until one ends
+    bool away = false;             // failed; returns at now_s
+    double event_s = kNever_s;     // time of its next event
+    std::vector<Running> running;  // the youngest is last
     int count() const { return static_cast<int>(running.size()); }
   };
 
@@ -114,7 +113,7 @@ class EnginePool {
   Totals totals_;
 };
 
-// Time until all samples are complete, on engines that start idle.
+// Returns the time until all samples are complete, on engines that start idle.
 double generation_s(const EngineSpeed& speed, int engines,
                     const std::vector<RolloutSample>& samples);
 

@@ -40,7 +40,7 @@ Generation generation(const LoopInputs& inputs, const std::vector<RolloutSample>
   return result;
 }
 
-// Divides the sums over `iterations` iterations.
+// Divides the sums over all iterations by their number.
 void take_means(int iterations, const EnginePool::Totals& totals, LoopTimes& times) {
   for (double LoopTimes::*sum :
        {&LoopTimes::period_s, &LoopTimes::generation_s, &LoopTimes::training_s,
@@ -54,7 +54,7 @@ void take_means(int iterations, const EnginePool::Totals& totals, LoopTimes& tim
 
 void set_idle(const LoopInputs& inputs, double busy_s, LoopTimes& times) {
   const double waits_s = inputs.transfer_s + inputs.switch_s;
-  const double engine_s = busy_s / engines_of(inputs.engines);  // engine-seconds of an iteration
+  const double engine_s = busy_s / engines_of(inputs.engines);  // seconds per engine and iteration
   if (inputs.spec.colocated) {
     times.actors_idle = times.learner_idle = (times.generation_s - engine_s) / times.period_s;
     return;
@@ -63,7 +63,7 @@ void set_idle(const LoopInputs& inputs, double busy_s, LoopTimes& times) {
   times.learner_idle = std::max(0.0, 1 - (times.training_s + waits_s) / times.period_s);
 }
 
-// Batches one by one; or in parallel to the next one if the learner is one step behind.
+// Runs batches one by one; if the learner is one step behind, in parallel to the next one.
 LoopTimes run_batches(const LoopInputs& inputs) {
   const RolloutSpec& spec = inputs.spec;
   const bool beside = spec.mode == RolloutMode::one_step_off;
@@ -131,7 +131,7 @@ class AsynchronousLoop {
     pool_.submit(now_s, samples);
   }
 
-  // Advances by one version: a batch is complete and learned from, and its weights are sent.
+  // Advances by one version: a batch is complete, the learner trains on it and sends weights.
   void step() {
     while (std::ssize(ready_) < spec_.batch()) collect(kNever_s);
     const double begin_s = std::max(now_s_, ready_[spec_.batch() - 1].at_s);
@@ -164,9 +164,9 @@ class AsynchronousLoop {
   const RolloutSpec& spec_;
   EnginePool pool_;
   std::vector<RolloutSample> samples_;
-  std::vector<int> born_;  // [sample] version when it was begun
+  std::vector<int> born_;  // [sample] version at which it was begun
   std::deque<EndedSample> ready_;
-  int begun_ = 0;  // batches
+  int begun_ = 0;  // number of batches
   int version_ = 0;
   double now_s_ = 0;
   LoopTimes times_;
@@ -176,7 +176,7 @@ class AsynchronousLoop {
 
 std::vector<RolloutSample> draw_batch(const RolloutSpec& spec, int iteration) {
   std::vector<RolloutSample> samples;
-  // The factor keeps seeds of iterations apart from seeds that users choose.
+  // The factor keeps the seeds of iterations apart from seeds that users choose.
   const std::uint64_t seed = spec.seed + 1000003ULL * static_cast<std::uint64_t>(iteration);
   for (const int output : draw_lengths(spec.output, spec.batch(), seed)) {
     samples.push_back({static_cast<double>(spec.prompt_length), static_cast<double>(output)});

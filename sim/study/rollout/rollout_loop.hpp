@@ -20,43 +20,43 @@ struct LoopInputs {
   RolloutSpec spec;
   std::vector<EngineGroup> engines;
   double token_s = 0;     // of the learner, per token of a batch: updates and passes
-  double transfer_s = 0;  // time in which both wait
+  double transfer_s = 0;  // time in which engines and learner wait
   double stop_s = 0;      // asynchronous: the part in which engines stop
-  double switch_s = 0;    // colocated
+  double switch_s = 0;    // colocated: time to move the training state
 };
 
 // Means over the simulated iterations.
 struct LoopTimes {
   double period_s = 0;
-  double generation_s = 0;  // asynchronous: the engines' time for this number of samples
+  double generation_s = 0;  // asynchronous: the time that engines take for as many samples
   double training_s = 0;
-  double actors_idle = 0;    // an engine neither generates nor receives weights
-  double learner_idle = 0;   // it neither trains nor sends weights; colocated: as actors_idle
-  double running = 0;        // sequences of an engine while it has any
-  double token_time_s = 0;   // between tokens of one sequence
-  double output_tokens = 0;  // per sample
-  double square_tokens = 0;  // the mean of the square of a sample's output tokens
-  double staleness = 0;      // versions from a sample's first token to its update
-  double returned = 0;       // sequences returned to the queue for lack of memory, per iteration
+  double actors_idle = 0;    // share of time: engines neither generate nor get weights
+  double learner_idle = 0;   // the learner neither trains nor sends; colocated: as actors_idle
+  double running = 0;        // mean number of sequences of an engine while it has any
+  double token_time_s = 0;   // between two tokens of a sequence
+  double output_tokens = 0;  // mean per sample
+  double square_tokens = 0;  // mean of the square of a sample's output tokens
+  double staleness = 0;      // versions from a sample's first token to the update that uses it
+  double returned = 0;       // sequences that return to the queue for lack of memory, per iteration
 };
 
 LoopTimes run_loop(const LoopInputs& inputs);
 
-// Token numbers of an iteration's samples; they depend only on its number.
+// Returns the tokens of an iteration's samples, which depend only on `spec` and its number.
 std::vector<RolloutSample> draw_batch(const RolloutSpec& spec, int iteration);
 
-// Losses of engines that fail at a rate and are away for a time. A failure loses the tokens of
-// unfinished sequences, which are generated again. If finished sequences have L tokens, an
+// What is lost if engines fail at a rate and are then away for a time. A failure loses the tokens
+// of unfinished sequences, which are generated again. If finished sequences have L tokens, an
 // unfinished one has E[L^2] / 2 E[L] in the time average (renewal theory: the age).
 struct EngineLosses {
-  double lost_share = 0;  // tokens generated again, per token of a sample
-  double away_share = 0;  // of an engine's time
-  // Factor on the engines' time for a batch.
+  double lost_share = 0;  // tokens that are generated again, per token of a sample
+  double away_share = 0;  // share of an engine's time
+  // Returns the factor on the engines' time for a batch.
   double factor() const { return (1 + lost_share) / (1 - away_share); }
 };
 EngineLosses engine_losses(const LoopTimes& times, double rate_per_s, double away_s);
 
-// The period with these losses: engines are slower, the learner is not.
+// Returns the period with these losses. They make engines slower, but not the learner.
 double period_with(const LoopTimes& times, const LoopInputs& inputs, const EngineLosses& losses);
 
 }  // namespace windtunnel

@@ -21,7 +21,7 @@ double longest_sequence(const RolloutSpec& spec) {
   return spec.prompt_length + longest;
 }
 
-// Time to move the training state over PCIe, to the host and back.
+// Returns the time to move the training state over PCIe, to the host and back.
 double switch_s(const Job& job, const RolloutSpec& spec, const LearnerPace& pace) {
   if (!spec.colocated || !spec.offloads) return 0;
   const double rate = job.cluster.node.pcie_one_way_Bps() * job.calibration.pcie_efficiency.value;
@@ -37,7 +37,7 @@ double price_usd_per_s(const Job& job, const Cluster& of_both) {
   return windtunnel::price_usd_per_s(both);
 }
 
-// The job as engines on nodes of one pool see it.
+// Returns the job as engines on nodes of one pool see it.
 Job on_pool_alone(const Job& job, int pool) {
   Job own = on_pool(job, pool);
   own.cluster.pools.clear();
@@ -46,9 +46,9 @@ Job on_pool_alone(const Job& job, int pool) {
   return own;
 }
 
-// Failures of a node that stop what runs on it, per second.
+// Returns how often per second failures stop what runs on a node.
 double stops_per_node_s(const Job& job) {
-  constexpr double kUsualLength_s = 30 * 86400.0;  // of a trace, without a campaign
+  constexpr double kUsualLength_s = 30 * 86400.0;  // length of a trace, if there is no campaign
   const double length_s = job.campaign.length_s > 0 ? job.campaign.length_s : kUsualLength_s;
   double rate = 0;
   for (const FailureClass& each : job.failures) {
@@ -73,8 +73,8 @@ double seconds_of(const std::vector<CostPart>& parts) {
   return seconds;
 }
 
-// Each island has its share of the engines and its learner, and the engines write samples with the
-// learner's weights; simulates one island.
+// Simulates one island. Each island has its share of the engines and a separate learner, whose
+// weights these engines use.
 RolloutReport rollout_of_islands(const Job& job, const RolloutSpec& spec, const LearnerPace& pace,
                                  const EngineSpeeds& speeds, double availability) {
   const int islands = job.layout.islands();
@@ -110,7 +110,7 @@ std::set<int> pools_of_engines(const Job& job, const RolloutSpec& spec) {
   return pools;
 }
 
-// Engines in one pool have the same speed and form a group.
+// Engines in one pool have the same speed, so they form a group.
 std::vector<EngineGroup> groups_of(const RolloutMachine& machine, const EngineSpeeds& speeds) {
   std::map<int, int> engines;  // [pool]
   if (machine.pools.empty()) engines = {{-1, machine.engines}};
@@ -176,7 +176,7 @@ RolloutReport simulate_rollout(const Job& job, const RolloutSpec& spec, const Le
       .token_s = report.spec.update_factor * pace.step_s / tokens_per_step(job) *
                  (spec.epochs + spec.passes * pace.forward_share),
       .transfer_s = report.transfer.seconds,
-      // If they need not drain, engines continue to write while tensors are collected.
+      // If engines need not drain, they go on while tensors are collected.
       .stop_s = spec.keeps_cache ? report.transfer.transfer_s : report.transfer.seconds,
       .switch_s = switch_s(job, spec, pace)};
   const LoopTimes times = run_loop(inputs);

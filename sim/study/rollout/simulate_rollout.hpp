@@ -12,23 +12,23 @@
 
 namespace windtunnel {
 
-// The learner's time per batch: `step_s` per iteration, of which `forward_share` is a forward pass.
+// The learner's time per batch: `step_s` per iteration, a share of it for a forward pass.
 struct LearnerPace {
   double step_s = 0;
   double forward_share = 1.0 / 3;
-  // Bytes on the fullest GPU, for colocated engines: weights and optimizer state, and the same with
-  // gradients.
+  // Bytes on the fullest GPU, which colocated engines must know: weights and optimizer state, and
+  // these with gradients.
   double saved_bytes = 0;
   double held_bytes = 0;
 };
 LearnerPace learner_pace(const IterationReport& iteration);
-// The same in closed form, for an iteration that was not simulated.
+// Returns the same in closed form, for an iteration that was not simulated.
 LearnerPace estimated_pace(const Job& job, const PreparedIteration& prepared);
 
-// [pool] Speed of an engine on nodes of each pool with engines, by index in Cluster::pools; -1: all
-// nodes are alike. Speeds do not depend on the numbers of nodes.
+// Speeds of engines on nodes of each pool that has engines, by index in Cluster::pools; -1: all
+// nodes are alike. They do not depend on the numbers of nodes.
 using EngineSpeeds = std::map<int, EngineSpeed>;
-// Throws Error as engine_speed().
+// Throws Error as engine_speed() does.
 EngineSpeeds engine_speeds(const Job& job, const RolloutSpec& spec, const LearnerPace& pace);
 
 // `speeds`: engine_speeds() of this job and spec. `availability`: useful share of the time in the
@@ -36,7 +36,7 @@ EngineSpeeds engine_speeds(const Job& job, const RolloutSpec& spec, const Learne
 // a part of the engines and of the prompts, and steps include exchanges between islands.
 RolloutReport simulate_rollout(const Job& job, const RolloutSpec& spec, const LearnerPace& pace,
                                const EngineSpeeds& speeds, double availability = 1);
-// The same for a learner with a simulated iteration and, unless nullptr, campaign.
+// Does the same for a learner with a simulated iteration and, unless nullptr, a campaign.
 RolloutReport simulate_rollout(const Job& job, const RolloutSpec& spec,
                                const IterationReport& iteration, const CampaignReport* campaign);
 

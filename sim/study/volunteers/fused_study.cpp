@@ -47,7 +47,7 @@ class FusedStudy {
            total_seconds(optimizer_cost(parameters, job_));
   }
 
-  // Context and allocator take memory once for all jobs.
+  // Context and allocator take memory only once for all jobs.
   GpuMemory memory_of(int jobs) const {
     std::vector<double> peaks = prepared_.peak_activation_bytes;
     for (double& peak : peaks) peak *= jobs;
@@ -64,7 +64,7 @@ class FusedStudy {
 FusedReport study_fused(const Job& job, const PreparedIteration& prepared, int most) {
   const FusedStudy study(job, prepared);
   FusedReport report;
-  // Memory grows with every job, so the largest number that fits lies between these two.
+  // Memory grows with every job, so the largest number that fits is found by bisection.
   int none = most + 1;
   while (none - report.most_jobs > 1) {
     const int middle = (report.most_jobs + none) / 2;

@@ -6,7 +6,7 @@
 
 namespace windtunnel {
 
-// `job` has one GPU; up to `most` copies.
+// Studies up to `most` copies. `job` must have one GPU.
 FusedReport study_fused(const Job& job, const PreparedIteration& prepared, int most);
 
 }  // namespace windtunnel

@@ -23,17 +23,15 @@ double microbatches_of(const Job& job) {
   return double(job.batch.global) / job.batch.micro;
 }
 
-// Tokens of a micro-batch.
 double batch_tokens(const Job& job) {
   return tokens_per_step(job) / microbatches_of(job);
 }
 
 struct PairedTrial {
   SwarmTrial own;
-  SwarmTrial unmoved;  // the same trial without moving peers between stages
+  SwarmTrial unmoved;  // the same trial if peers do not move between stages
 };
 
-// Adds up the trials of a swarm.
 void add_trials(const Swarm& swarm, const std::vector<PairedTrial>& trials, double tokens,
                 VolunteerReport& report) {
   const auto over = [&](double (*value)(const PairedTrial&, const Swarm&), double factor,
@@ -59,11 +57,11 @@ void add_trials(const Swarm& swarm, const std::vector<PairedTrial>& trials, doub
       [](const auto& trial, const Swarm& of) { return trial.own.empty_s / of.length_s; }, 1, 1);
 }
 
-// Roles of the peers of a stage, when only the kinds whose bit is set compute.
+// Roles of the peers of a stage if only the kinds compute whose bit is set.
 struct Averaging {
   AveragingRoles roles;
   double averaging_s = 0;
-  double step_s = kInfinity;  // gradients travel beside the next step's compute
+  double step_s = kInfinity;  // gradients travel while the next step is computed
 };
 
 class AveragingStudy {
@@ -94,7 +92,7 @@ class AveragingStudy {
       counts.push_back(computes ? peer.count : 0);
     }
     Averaging result;
-    if (computing_peers(kinds) <= 1) return result;  // nobody to share a stage with
+    if (computing_peers(kinds) <= 1) return result;  // no other peer to share a stage with
     result.roles = roles(kinds);
     if (result.roles.rate_Bps <= 0) return result;
     result.averaging_s = bytes_ / result.roles.rate_Bps;
@@ -144,8 +142,8 @@ void add_averaging(const Volunteers& volunteers, const std::vector<StageWork>& w
   }
 }
 
-// A layer is visited forward and backward. Unlike peers are replaced by
-// their mean speed, link and latency, weighted by the number of each kind.
+// A layer is visited forward and backward. Unlike peers are replaced by their mean speed, link and
+// latency, weighted by the number of each kind.
 CalledPeers called_peers(const Volunteers& volunteers, const std::vector<StageWork>& works,
                          const Job& job, double message_bytes) {
   CalledPeers called{.peers = 0, .visits = 2.0 * job.model.layers};
@@ -181,7 +179,7 @@ void add_calls(const Volunteers& volunteers, const std::vector<StageWork>& works
   const ExpertCalls& calls = *volunteers.calls;
   const CalledPeers idle = called_peers(volunteers, works, job, stage_boundary(job).bytes);
   const double tokens = batch_tokens(job);
-  const auto at = [&](double latency_s) {  // two latencies more: a call and its answer
+  const auto at = [&](double latency_s) {  // a call and its answer: two more latencies
     CalledPeers called = idle;
     called.wait_s += answered_s(calls, 2 * latency_s);
     return called;

@@ -1,4 +1,4 @@
-// A job's stages on volunteers: cost models, and trials of peers that join and leave.
+// Studies a job's stages on volunteers: cost models, and trials of peers that join and leave.
 #pragma once
 
 #include "models/results/volunteer_report.hpp"
@@ -7,7 +7,7 @@
 
 namespace windtunnel {
 
-// `threads` 0: all cores; the same report for any number.
+// `threads` 0: all cores; the report does not depend on it.
 VolunteerReport study_volunteers(const Volunteers& volunteers, const Job& job,
                                  const PreparedIteration& prepared, int threads);
 
