@@ -55,6 +55,8 @@ struct Built {
 // Commands of the program; the examples in C++; pages of docs/ that commands write or print; the
 // messages that tests of wrong input meet.
 std::vector<Question> command_questions(const Built& built);
+std::vector<Question> long_command_questions(
+    const Built& built);  // those of them that take longest
 std::vector<Question> example_questions(const Built& built);
 std::vector<Question> page_questions(const Built& built);
 std::vector<Question> message_questions(const Built& built);

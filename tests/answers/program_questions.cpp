@@ -128,6 +128,11 @@ AnswerLines message_answer(const Built& built, const std::string& program,
   return answer;
 }
 
+Question command_question(const Built& built, const std::string& arguments) {
+  return {"windtunnel " + arguments,
+          [=] { return command_answer(fmt::format("{}/windtunnel {}", built.bin, arguments)); }};
+}
+
 }  // namespace
 
 std::vector<Question> command_questions(const Built& built) {
@@ -135,11 +140,16 @@ std::vector<Question> command_questions(const Built& built) {
   const auto more = shown_commands(fs::path(built.root) / "tests/cli/golden/messages.txt");
   all.insert(all.end(), more.begin(), more.end());
   std::erase(all, "--version");  // names the commit
+  std::vector<Question> questions = long_command_questions(built);
+  for (const std::string& arguments : all) questions.push_back(command_question(built, arguments));
+  return questions;
+}
+
+std::vector<Question> long_command_questions(const Built& built) {
   std::vector<Question> questions;
-  for (const std::string& arguments : all) {
-    questions.push_back(
-        {"windtunnel " + arguments,
-         [=] { return command_answer(fmt::format("{}/windtunnel {}", built.bin, arguments)); }});
+  for (const std::string& arguments :
+       read_list(fs::path(built.root) / "tests/answers/long_commands.txt")) {
+    questions.push_back(command_question(built, arguments));
   }
   return questions;
 }
