@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <map>
 #include <set>
 
 #include "models/compression/compressors.hpp"
@@ -348,15 +349,20 @@ class Explanation {
   }
 
   // True if the scenario leaves out a map above the key, and that map has a required key.
-  bool is_left_out(std::string_view key) const {
-    for (size_t dot = key.find('.'); dot != std::string_view::npos; dot = key.find('.', dot + 1)) {
-      const std::string_view map = key.substr(0, dot);
-      if (values_.stated(map)) continue;
-      for (const std::string& name : child_keys(map)) {
-        if (find_field(join_path(map, name))->required) return true;
-      }
-    }
-    return false;
+  bool is_left_out(std::string_view key) {
+    const size_t dot = key.rfind('.');
+    if (dot == std::string_view::npos) return false;
+    const std::string_view map = key.substr(0, dot);
+    const auto known = left_out_.find(map);
+    if (known != left_out_.end()) return known->second;
+    const auto required = [&](const std::string& name) {
+      return find_field(join_path(map, name))->required;
+    };
+    const bool left_out =
+        (!values_.stated(map) && std::ranges::any_of(child_keys(map), required)) ||
+        is_left_out(map);
+    left_out_.emplace(map, left_out);
+    return left_out;
   }
 
   void add_members() {
@@ -407,7 +413,8 @@ class Explanation {
   const Job& job_;
   const PowerSpec* power_;  // null: the scenario does not ask for watts
   std::vector<Row> rows_;
-  std::set<std::string, std::less<>> open_;  // keys added by add_open()
+  std::set<std::string, std::less<>> open_;            // keys added by add_open()
+  std::map<std::string, bool, std::less<>> left_out_;  // [map]: is_left_out() of the keys in it
 };
 
 }  // namespace

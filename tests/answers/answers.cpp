@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <atomic>
@@ -126,6 +127,15 @@ Answers parse_answers(const std::string& text, const std::string& file) {
     }
   }
   return answers;
+}
+
+std::string hash_of(const std::string& text) {
+  return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size()));
+}
+
+std::string hash_of_lines(const std::vector<std::string>& lines) {
+  return fmt::format("{} lines, {}", lines.size(),
+                     hash_of(fmt::format("{}", fmt::join(lines, "\n"))));
 }
 
 std::vector<std::string> differences(const Answers& before, const Answers& after) {

@@ -28,6 +28,11 @@ std::string answers_text(const Answers& answers);
 // Throws Error where a line has neither form.
 Answers parse_answers(const std::string& text, const std::string& file);
 
+// 16 hexadecimal digits.
+std::string hash_of(const std::string& text);
+// Returns the number of lines and the hash of them.
+std::string hash_of_lines(const std::vector<std::string>& lines);
+
 // One line for each difference: "case, key: before -> after". A case or a key that only one side
 // has says so.
 std::vector<std::string> differences(const Answers& before, const Answers& after);
@@ -50,6 +55,8 @@ struct Built {
 // Commands of the program; the examples in C++; pages of docs/ that commands write or print; the
 // messages that tests of wrong input meet.
 std::vector<Question> command_questions(const Built& built);
+std::vector<Question> long_command_questions(
+    const Built& built);  // those of them that take longest
 std::vector<Question> example_questions(const Built& built);
 std::vector<Question> page_questions(const Built& built);
 std::vector<Question> message_questions(const Built& built);

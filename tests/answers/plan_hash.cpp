@@ -1,10 +1,9 @@
 #include "tests/answers/plan_hash.hpp"
 
-#include <fmt/format.h>
-#include <xxhash.h>
-
 #include <optional>
 #include <type_traits>
+
+#include "tests/answers/answers.hpp"
 
 namespace windtunnel {
 namespace {
@@ -66,10 +65,6 @@ class Bytes {
 };
 
 }  // namespace
-
-std::string hash_of(const std::string& text) {
-  return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size()));
-}
 
 std::string hash_of(const Plan& plan) {
   Bytes bytes;

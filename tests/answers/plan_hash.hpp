@@ -11,8 +11,6 @@
 
 namespace windtunnel {
 
-// 16 hexadecimal digits.
-std::string hash_of(const std::string& text);
 std::string hash_of(const Plan& plan);
 std::string hash_of(const Timeline& timeline);
 std::string hash_of(const std::vector<CampaignEvent>& events);

@@ -12,7 +12,6 @@
 
 #include "models/base/error.hpp"
 #include "tests/answers/answers.hpp"
-#include "tests/answers/plan_hash.hpp"
 #include "tests/docs/printed_commands.hpp"
 #include "tests/docs/reader.hpp"
 
@@ -22,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kShownLines = 400;  // of more lines the hash is kept
-constexpr std::size_t kShownCharacters = 300;
+constexpr std::size_t kShownOfMessage = 300;
 
 // A list in a file, one item a line; '#' begins a comment.
 std::vector<std::string> read_list(const fs::path& path) {
@@ -33,11 +32,6 @@ std::vector<std::string> read_list(const fs::path& path) {
     if (!line.empty() && line.front() != '#') items.push_back(line);
   }
   return items;
-}
-
-std::string hash_of_lines(const std::vector<std::string>& lines) {
-  return fmt::format("{} lines, {}", lines.size(),
-                     hash_of(fmt::format("{}", fmt::join(lines, "\n"))));
 }
 
 // What a command prints, line by line, and its exit code.
@@ -124,14 +118,19 @@ AnswerLines message_answer(const Built& built, const std::string& program,
     for (const std::string& each : {folder.string(), built.root + "/"}) {
       message = without_folder(std::move(message), each);
     }
-    if (message.size() > kShownCharacters) {
-      message = message.substr(0, kShownCharacters) + "... " + hash_of(message);
+    if (message.size() > kShownOfMessage) {
+      message = message.substr(0, kShownOfMessage) + "... " + hash_of(message);
     }
     answer.emplace_back(line.substr(0, equals), std::move(message));
   }
   fs::remove_all(folder);
   if (answer.empty()) throw Error(fmt::format("{} met no message", program), ExitCode::failed);
   return answer;
+}
+
+Question command_question(const Built& built, const std::string& arguments) {
+  return {"windtunnel " + arguments,
+          [=] { return command_answer(fmt::format("{}/windtunnel {}", built.bin, arguments)); }};
 }
 
 }  // namespace
@@ -141,11 +140,16 @@ std::vector<Question> command_questions(const Built& built) {
   const auto more = shown_commands(fs::path(built.root) / "tests/cli/golden/messages.txt");
   all.insert(all.end(), more.begin(), more.end());
   std::erase(all, "--version");  // names the commit
+  std::vector<Question> questions = long_command_questions(built);
+  for (const std::string& arguments : all) questions.push_back(command_question(built, arguments));
+  return questions;
+}
+
+std::vector<Question> long_command_questions(const Built& built) {
   std::vector<Question> questions;
-  for (const std::string& arguments : all) {
-    questions.push_back(
-        {"windtunnel " + arguments,
-         [=] { return command_answer(fmt::format("{}/windtunnel {}", built.bin, arguments)); }});
+  for (const std::string& arguments :
+       read_list(fs::path(built.root) / "tests/answers/long_commands.txt")) {
+    questions.push_back(command_question(built, arguments));
   }
   return questions;
 }

@@ -91,7 +91,7 @@ std::vector<Documented> documented() {
       {"validate schedules", "validate-schedules", always("tests/data/schedule_oracle.csv")},
       {"validate checkpoints", "validate-checkpoints", always("tests/data/checkpoint_times.csv")},
       {"validate all", "validate-all",
-       always("tests/data/checkpoint_times.csv tests/data/fault_reference_points.csv")},
+       always("tests/data/checkpoint_times.csv tests/data/failures_2026.csv")},
       {"validate dispatch", "validate-dispatch", always("tests/data/moe_dispatch_2026.csv")},
       {"validate rollouts", "validate-rollouts",
        always("tests/fuzz/corpus/measured-rows/rollouts.csv")},

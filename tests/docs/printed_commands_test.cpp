@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/answers/answers.hpp"
 #include "tests/docs/reader.hpp"
 
 namespace windtunnel {
@@ -34,6 +35,17 @@ PageReader reader_of(std::string purpose) {
                     WINDTUNNEL_SOURCE_DIR, WINDTUNNEL_PROGRAM);
 }
 
+// What the page's commands answer differently from tests/answers/answers.txt, which has the whole
+// output of each; the page may show a part.
+std::vector<std::string> other_answers(const std::string& page, const AnswerLines& now) {
+  static const Answers all =
+      parse_answers(text_of(kRoot / "tests/answers/answers.txt"), "answers.txt");
+  AnswerLines before = all.contains(page) ? all.at(page) : AnswerLines{};
+  // ValidationPages compares the page that a command writes.
+  std::erase_if(before, [](const auto& line) { return line.first == "page"; });
+  return differences({{page, before}}, {{page, now}});
+}
+
 class Docs : public testing::TestWithParam<std::string> {};
 
 TEST_P(Docs, CommandsPrintWhatThePageShows) {
@@ -42,10 +54,12 @@ TEST_P(Docs, CommandsPrintWhatThePageShows) {
   const PageReader reader = reader_of(GetParam());
   const bool update = std::getenv("WINDTUNNEL_UPDATE_GOLDEN") != nullptr;
   std::vector<Lines> outputs;
+  AnswerLines answer;
   for (const PrintedCommand& each : printed_commands(page)) {
     const auto [lines, succeeded] = reader.run(each.command);
     EXPECT_TRUE(succeeded) << GetParam() << ":" << each.line << ": " << each.command;
     outputs.push_back(lines);
+    answer.emplace_back("$ " + each.command, hash_of_lines(lines));
     if (update || as_printed(each.printed, lines)) continue;
     std::string now;
     for (const std::string& line : lines) now += line + "\n";
@@ -54,6 +68,7 @@ TEST_P(Docs, CommandsPrintWhatThePageShows) {
                   << now;
   }
   if (update) std::ofstream(path, std::ios::binary) << with_outputs(page, outputs);
+  EXPECT_EQ(other_answers(GetParam(), answer), Lines()) << "where it is meant: ./dev answers";
 }
 
 std::string test_name(const testing::TestParamInfo<std::string>& page) {

@@ -140,7 +140,7 @@ class Checker {
     const bool left_open = !field.open_word.empty() && node.text == field.open_word;
     if (node.kind == Kind::scalar && left_open) return;
     if (node.kind == Kind::scalar && field.scalar != ScalarType::none) {
-      return add_scalar(node, field, path, true);
+      return add_scalar(node, field, path);
     }
     fail_type(node, field, path);
   }
@@ -177,6 +177,28 @@ class Checker {
     values_.set_length(std::string(path), static_cast<int>(node.items.size()));
   }
 
+  // The default of the row, which is read once: a scenario leaves most keys open. The library is
+  // not asked whether it has a default's name, because it would be read for that alone.
+  static const Value& usual_value(const Field& field) {
+    static const auto all = [] {
+      const AddedNames none;
+      const Checker checker(none);
+      std::vector<Value> values(field_table().size());
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        const Field& row = field_table()[i];
+        const DocumentNode node = document_node(Kind::scalar, row.default_text, {});
+        if (row.scalar == ScalarType::name) {
+          values[i] = {.field = &row, .dimension = row.dimension, .text = row.default_text};
+        } else if (!row.default_text.empty() && row.scalar != ScalarType::none) {
+          values[i] = checker.scalar_value(node, row, std::string(row.path));
+          values[i].stated = false;
+        }
+      }
+      return values;
+    }();
+    return all[static_cast<std::size_t>(&field - field_table().data())];
+  }
+
   // Adds defaults for the keys that a map leaves out, and refuses to leave out required ones.
   void fill_map(const std::string& path, const Location& where) {
     for (const std::string& name : child_keys(path)) {
@@ -197,8 +219,10 @@ class Checker {
     if (field.optional) return;
     if (field.list && field.default_text == "[]") return values_.set_length(key, 0);
     if (!field.default_text.empty()) {
-      const DocumentNode node = document_node(Kind::scalar, std::string(field.default_text), where);
-      return add_scalar(node, field, key, false);
+      Value value = usual_value(field);
+      value.key = key;
+      value.where = where;
+      return values_.add(std::move(value));
     }
     if (!field.map || field.scalar != ScalarType::none) return;
     // A map that is left out gets the defaults of its keys, unless one of them is required.
@@ -234,13 +258,16 @@ class Checker {
     throw Error(entry.where, unknown_word(noun, entry.key, child_keys(path)));
   }
 
-  void add_scalar(const DocumentNode& node, const Field& field, const std::string& path,
-                  bool stated) {
+  void add_scalar(const DocumentNode& node, const Field& field, const std::string& path) {
+    values_.add(scalar_value(node, field, path));
+  }
+
+  Value scalar_value(const DocumentNode& node, const Field& field, const std::string& path) const {
     Value value{.key = path,
                 .field = &field,
                 .dimension = field.dimension,
                 .where = node.where,
-                .stated = stated,
+                .stated = true,
                 .scheme = node.scheme};
     switch (field.scalar) {
       case ScalarType::none:
@@ -265,14 +292,13 @@ class Checker {
       case ScalarType::interval:
         if (is_added(node.text, field)) {
           value.text = node.text;
-          values_.add(std::move(value));
-          return;
+          return value;
         }
         read_interval(node, field, path, value);
         break;
     }
     check_range(field, value.number, value.dimension, node, path);
-    values_.add(std::move(value));
+    return value;
   }
 
   static double quantity(const DocumentNode& node, Dimension dimension, const std::string& path) {

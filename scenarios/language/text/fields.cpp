@@ -124,11 +124,15 @@ std::vector<std::string> split_path(std::string_view path) {
 }
 
 std::string pattern_of(std::string_view path) {
-  std::vector<std::string> parts = split_path(path);
-  for (std::string& part : parts) {
-    if (is_index(part)) part = "*";
+  std::string pattern;
+  pattern.reserve(path.size());
+  while (true) {
+    const std::string_view part = path.substr(0, path.find('.'));
+    pattern.append(is_index(part) ? "*" : part);
+    if (part.size() == path.size()) return pattern;
+    pattern += '.';
+    path.remove_prefix(part.size() + 1);
   }
-  return fmt::format("{}", fmt::join(parts, "."));
 }
 
 std::string type_text(const Field& field) {

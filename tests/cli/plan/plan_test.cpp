@@ -23,24 +23,34 @@ Json planned(const std::string& arguments) {
   return Json::parse(result.out);
 }
 
+// One plan, with all that it writes; tests of different parts of it share the two runs.
+struct Made {
+  std::string folder = scratch_folder("plan");
+  std::string scenario = folder + "/best.yaml";
+  std::string page = folder + "/plan.html";
+  Json plan = planned(kAsked + "megatron --launch megatron --out " + scenario);
+  ProgramResult explained = run_program(kAsked + "megatron --explain --page " + page);
+};
+
+const Made& made() {
+  static const Made made;
+  return made;
+}
+
 // Run as a scenario, the written file gives exactly the figures that the plan shows.
 TEST(PlanCommand, ItsScenarioIsWhatItPredicts) {
-  const std::string folder = scratch_folder("plan");
-  const std::string file = folder + "/best.yaml";
-  const Json plan = planned(kAsked + "megatron --out " + file);
-  const ProgramResult run = run_program("run " + file + " --json");
+  const ProgramResult run = run_program("run " + made().scenario + " --json");
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const Json ran = Json::parse(run.out);
-  const Json& result = plan.at("best").at("result");
+  const Json& result = made().plan.at("best").at("result");
   EXPECT_EQ(ran.at("iteration"), result.at("iteration"));
   EXPECT_EQ(ran.at("campaign"), result.at("campaign"));
-  EXPECT_EQ(read_text(file), plan.at("best").at("scenario").get<std::string>());
+  EXPECT_EQ(read_text(made().scenario), made().plan.at("best").at("scenario").get<std::string>());
 }
 
 // One key of the scenario can be varied, because values that follow from others are not written.
 TEST(PlanCommand, ItsScenarioCanBeVaried) {
-  const std::string file = scratch_folder("plan_varied") + "/best.yaml";
-  ASSERT_EQ(run_program(kAsked + "megatron --out " + file).exit_code, 0);
+  const std::string& file = made().scenario;
   EXPECT_EQ(read_text(file).find("dp:"), std::string::npos) << read_text(file);
   const ProgramResult varied = run_program("compare " + file + " --vary layout.tp=1,2,4");
   EXPECT_EQ(varied.exit_code, 0) << varied.err;
@@ -66,10 +76,7 @@ TEST(PlanCommand, ItsScenarioFindsTheFileOfTheModel) {
 }
 
 TEST(PlanCommand, WritesItsPage) {
-  const std::string file = scratch_folder("plan_page") + "/plan.html";
-  const ProgramResult result = run_program(kAsked + "megatron --page " + file);
-  ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_NE(read_text(file).find("<h1>llama3-8b on 4 x dgx-h100: 100 B tokens</h1>"),
+  EXPECT_NE(read_text(made().page).find("<h1>llama3-8b on 4 x dgx-h100: 100 B tokens</h1>"),
             std::string::npos);
   const ProgramResult misnamed = run_program(kAsked + "megatron --page page.txt");
   EXPECT_EQ(misnamed.exit_code, 2);
@@ -131,7 +138,7 @@ TEST(PlanCommand, FrameworksHaveTheirOwnSchedules) {
 }
 
 TEST(PlanCommand, SaysWhatItTookAndHowToChangeIt) {
-  const ProgramResult all = run_program(kAsked + "megatron --explain");
+  const ProgramResult& all = made().explained;
   ASSERT_EQ(all.exit_code, 0) << all.err;
   EXPECT_NE(all.out.find("about 4.00 M tokens"), std::string::npos) << all.out;
   EXPECT_NE(all.out.find("--batch"), std::string::npos);
@@ -154,7 +161,7 @@ TEST(PlanCommand, AnswersInOneScreen) {
         "--price", "simulate it", "--explain", "causal attention in half"}) {
     EXPECT_NE(brief.out.find(part), std::string::npos) << part << " in\n" << brief.out;
   }
-  const ProgramResult all = run_program(kAsked + "megatron --explain");
+  const ProgramResult& all = made().explained;
   ASSERT_EQ(all.exit_code, 0) << all.err;
   for (const char* part :
        {"TFLOP/s per GPU", "(taken)", " trials, with the same failures", "--headroom"}) {
@@ -166,7 +173,7 @@ TEST(PlanCommand, AnswersInOneScreen) {
 // All options are compared by the same trials: the chosen training has the same goodput in each
 // table.
 TEST(PlanCommand, TheSameTrainingHasTheSameGoodput) {
-  const Json plan = planned(kAsked + "megatron");
+  const Json& plan = made().plan;
   const Json& best = plan.at("best");
   size_t same = 0;
   for (const Json& option : plan.at("without_spare")) {
@@ -179,7 +186,7 @@ TEST(PlanCommand, TheSameTrainingHasTheSameGoodput) {
 }
 
 TEST(PlanCommand, TensorsAreDividedByTheRulesOfTheModel) {
-  const Json plan = planned(kAsked + "megatron");
+  const Json& plan = made().plan;
   double parameters = 0;
   for (const Json& rule : plan.at("tensor_parallelism")) {
     parameters += rule.at("count").get<double>() * rule.at("shape")[0].get<double>() *
@@ -284,11 +291,10 @@ TEST(PlanCommand, TakesTheConfigurationOfATrainingProgram) {
 
 // A scenario states all inputs, and an option overrides it.
 TEST(PlanCommand, TakesAScenario) {
-  const std::string file = scratch_folder("plan_of_plan") + "/best.yaml";
-  const Json first = planned(kAsked + "megatron --out " + file);
+  const std::string& file = made().scenario;
   const Json again = planned("plan " + file);
   EXPECT_EQ(again.at("best").at("result").at("iteration"),
-            first.at("best").at("result").at("iteration"));
+            made().plan.at("best").at("result").at("iteration"));
   const Json other = planned("plan " + file + " --cluster '2 x dgx-h100'");
   EXPECT_NE(other.at("best").at("scenario").get<std::string>().find("nodes: 2\n"),
             std::string::npos);
@@ -348,7 +354,7 @@ TEST(PlanCommand, LaunchesWhatItPlans) {
   // express.
   const std::string open = kAsked.substr(0, kAsked.find(" --framework"));
   const Json alone = planned(open + " --launch megatron");
-  const Json named = planned(kAsked + "megatron --launch megatron");
+  const Json& named = made().plan;
   EXPECT_EQ(alone.at("framework"), "megatron");
   EXPECT_EQ(alone.at("best").at("step_s"), named.at("best").at("step_s"));
   EXPECT_EQ(alone.at("launch").at("text"), named.at("launch").at("text"));

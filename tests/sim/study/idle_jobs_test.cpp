@@ -125,8 +125,8 @@ TEST_P(IdleJobs, AddUpOrAreRefused) {
 }
 
 // Some of the jobs run in every test run, the others only in long ones.
-INSTANTIATE_TEST_SUITE_P(Blocks, IdleJobs, testing::Range(0, kIdleBlocks / 2));
-INSTANTIATE_TEST_SUITE_P(ManyBlocks, IdleJobs, testing::Range(kIdleBlocks / 2, kIdleBlocks));
+INSTANTIATE_TEST_SUITE_P(Blocks, IdleJobs, testing::Range(0, kIdleBlocks / 5));
+INSTANTIATE_TEST_SUITE_P(ManyBlocks, IdleJobs, testing::Range(kIdleBlocks / 5, kIdleBlocks));
 
 }  // namespace
 }  // namespace windtunnel

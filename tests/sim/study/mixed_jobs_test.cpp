@@ -113,8 +113,8 @@ TEST_P(MixedJobs, AddUpOrAreRefusedWithTheReason) {
 }
 
 // Some of the jobs run in every test run, the others only in long ones.
-INSTANTIATE_TEST_SUITE_P(Blocks, MixedJobs, testing::Range(0, kMixedBlocks / 2));
-INSTANTIATE_TEST_SUITE_P(ManyBlocks, MixedJobs, testing::Range(kMixedBlocks / 2, kMixedBlocks));
+INSTANTIATE_TEST_SUITE_P(Blocks, MixedJobs, testing::Range(0, kMixedBlocks / 5));
+INSTANTIATE_TEST_SUITE_P(ManyBlocks, MixedJobs, testing::Range(kMixedBlocks / 5, kMixedBlocks));
 
 }  // namespace
 }  // namespace windtunnel

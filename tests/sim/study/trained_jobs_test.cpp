@@ -171,9 +171,9 @@ TEST_P(TrainedJobs, AddUpOrAreRefusedWithTheReason) {
 }
 
 // Some of the jobs run in every test run, the others only in long ones.
-INSTANTIATE_TEST_SUITE_P(Blocks, TrainedJobs, testing::Range(0, kTrainedBlocks / 2));
+INSTANTIATE_TEST_SUITE_P(Blocks, TrainedJobs, testing::Range(0, kTrainedBlocks / 4));
 INSTANTIATE_TEST_SUITE_P(ManyBlocks, TrainedJobs,
-                         testing::Range(kTrainedBlocks / 2, kTrainedBlocks));
+                         testing::Range(kTrainedBlocks / 4, kTrainedBlocks));
 
 // Returns the job of a text, or nothing if the reader refuses it.
 std::optional<Job> job_of(const std::string& text) {

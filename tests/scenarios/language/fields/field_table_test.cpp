@@ -361,6 +361,18 @@ TEST(FieldTable, HelpTellsTheDefaultOfTheStruct) {
   EXPECT_EQ(told, 8);
 }
 
+// A scenario that leaves the key open is read without looking the name up.
+TEST(FieldTable, DefaultsAreAmongTheNamesOfTheirKey) {
+  int named = 0;
+  for (const Field& field : field_table()) {
+    if (field.scalar != ScalarType::name || field.default_text.empty()) continue;
+    if (field.list && field.default_text == "[]") continue;
+    EXPECT_EQ(std::ranges::count(names_of(field), field.default_text), 1) << field.path;
+    ++named;
+  }
+  EXPECT_GT(named, 30);
+}
+
 // The limits themselves are accepted, in any unit.
 TEST(BadValues, LimitsAreInside) {
   const Subject subject("tests/scenarios/every_key.yaml");

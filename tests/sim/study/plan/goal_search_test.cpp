@@ -9,10 +9,14 @@ PlanRequest request(int nodes) {
   return {.model = "llama3-8b", .nodes = nodes, .node = "dgx-h100", .tokens = 1e11};
 }
 
+PlanReport best_of(int nodes) {
+  return *best_of_plan(request(nodes), [](const auto&, const auto&) { return false; });
+}
+
 // Plans on 4 nodes, with the days in which `nodes` nodes just finish as the goal.
 PlanReport plan_for_days_of(int nodes) {
   PlanRequest asked = request(4);
-  asked.deadline_days = 1.001 * make_plan(request(nodes)).best.days;
+  asked.deadline_days = 1.001 * best_of(nodes).best.days;
   return make_plan(asked);
 }
 
@@ -26,7 +30,7 @@ TEST(GoalSearch, OneNodeLessWouldNotDo) {
   EXPECT_LE(plan.for_days->plan->best.days, deadline_days);
   EXPECT_LE(fewest, 8);
   ASSERT_GT(fewest, 4);
-  EXPECT_GT(make_plan(request(fewest - 1)).best.days, deadline_days);
+  EXPECT_GT(best_of(fewest - 1).best.days, deadline_days);
 }
 
 // Some numbers of nodes fit no layout without a spare: 13 nodes train on 12, here as in the plan.
