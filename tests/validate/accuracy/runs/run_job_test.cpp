@@ -57,6 +57,35 @@ TEST(RunJob, AModelOfAnotherWidthIsAnotherModel) {
   EXPECT_EQ(job_of(run).job.model.layers, 40);
 }
 
+// Sources have their own names for models: model_names.yaml.
+TEST(RunJob, AModelIsReadByTheNameOfItsSource) {
+  TrainingRun run = run_of("Qwen3 MoE 30B", "");
+  run.sequence = 4096;
+  run.global_batch = 16;
+  run.micro_batch = 1;
+  run.gpus = 8;
+  run.tp = run.pp = 1;
+  run.dp = run.ep = 8;
+  EXPECT_EQ(job_of(run).job.model.moe.experts, 128);
+  run.hidden = 4096;  // a model of another width
+  run.heads = run.layers = 32;
+  run.parameters = "30B";
+  EXPECT_EQ(job_of(run).job.model.moe.experts, 0);
+}
+
+// A batch of one sequence for each replica is not divided, whatever the row leaves out.
+TEST(RunJob, OneSequenceForEachReplicaIsOneMicroBatch) {
+  TrainingRun run = run_of("Llama 3.1 8B", "");
+  run.sequence = 4096;
+  run.global_batch = 8;
+  run.gpus = 8;
+  run.tp = run.pp = 1;
+  run.dp = 8;
+  EXPECT_EQ(job_of(run).job.batch.micro, 1);
+  run.global_batch = 16;
+  EXPECT_EQ(error_of([&] { job_of(run); }), "the row does not state micro_batch");
+}
+
 // A named module counts in addition to any named set.
 TEST(RunJob, RecomputationIsReadByItsWords) {
   using enum RecomputeModule;
