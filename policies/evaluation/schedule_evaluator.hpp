@@ -101,6 +101,9 @@ struct CollectivesBeside {
   // true: a gather waits for the second to last segment and goes before the last segment's
   // reduction. false: both wait for the last segment, and the next segment waits for both.
   bool overlap = true;
+  // With overlap, compute waits for each reduction that was issued before the last one:
+  // Software::one_queue.
+  bool one_queue = false;
   // [stage] Durations of unshard and reduce_grad actions. They start when earlier compute in the
   // list has ended, and later actions of the stage wait for the unshard. Empty: they take no time.
   std::vector<double> unshard_s = {};

@@ -160,8 +160,8 @@ TrainingRun llama_8b(const char* source, int gpus) {
   return run;
 }
 
-// Groups of tensor parallelism that span nodes have a latency of their own, and so has the pipeline
-// before the fix: the calibration contains both.
+// Groups of tensor parallelism that span nodes have a latency of their own, and so have the network
+// after the fix and the pipeline before it: the calibration contains both.
 TEST(RunJob, NanotronsCalibrationFollowsItsLayout) {
   TrainingRun run = llama_8b("HF nanotron sweep", 32);
   const auto calibration = [&](int tp, int pp, const char* note) {
@@ -173,7 +173,8 @@ TEST(RunJob, NanotronsCalibrationFollowsItsLayout) {
   };
   constexpr const char* kAfter = "zero_stage=0; after_pp_fix=True";
   constexpr const char* kBefore = "zero_stage=0; after_pp_fix=False";
-  EXPECT_EQ(calibration(8, 1, kAfter), "h100-sweep");
+  EXPECT_EQ(calibration(8, 1, kAfter), "h100-sweep-after-fix");
+  EXPECT_EQ(calibration(8, 1, "zero_stage=0"), "h100-sweep");
   EXPECT_EQ(calibration(16, 1, kAfter), "h100-sweep-wide-tp");
   EXPECT_EQ(calibration(8, 2, kBefore), "h100-sweep-before-fix");
   EXPECT_EQ(calibration(16, 2, kBefore), "h100-sweep-before-fix-wide-tp");
