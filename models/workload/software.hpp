@@ -130,6 +130,9 @@ struct Software {
   // Network threads take cores from the threads that launch kernels: see
   // Calibration::host_contention.
   bool shared_cores = false;
+  // Kernels of all streams enter the GPU through one queue (CUDA_DEVICE_MAX_CONNECTIONS=1): what is
+  // launched after a collective starts once that has started.
+  bool one_queue = false;
   Optimizer optimizer = Optimizer::adam;
   // Gradients are copied into the reduced buckets and back: PyTorch's DDP unless
   // gradient_as_bucket_view is set.

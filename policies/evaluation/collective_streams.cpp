@@ -83,6 +83,7 @@ double CollectiveStreams::run(const Action& action, const Action* second, int ra
       side.channel_s = std::max(side.channel_s, side.before_s) + map.gather_s;
       start_s = std::max(start_s, side.channel_s);
     }
+    if (collectives_->one_queue && side.reduce_s > 0) start_s = std::max(start_s, side.channel_s);
     reduce();
   } else {
     reduce();

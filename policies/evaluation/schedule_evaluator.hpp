@@ -101,6 +101,9 @@ struct CollectivesBeside {
   // true: a gather waits for the second to last segment and is issued before the last segment's
   // reduction. false: both wait for the last segment, and the next segment waits for both.
   bool overlap = true;
+  // With overlap, compute waits for each reduction that was issued before the last one:
+  // Software::one_queue.
+  bool one_queue = false;
   // [stage] Durations of unshard and reduce_grad actions. They start when the compute before them
   // in the list has ended; later actions of the stage wait for unshards. Empty: no time.
   std::vector<double> unshard_s = {};

@@ -18,8 +18,9 @@ namespace windtunnel {
 class ActionTimes {
  public:
   // `early`: the gathers were issued earlier, and only their ends delay the action.
-  ActionTimes(const Segments& segments, double action_s, bool overlap, bool early)
-      : overlap_(overlap) {
+  // `one_queue`: as in CollectivesBeside.
+  ActionTimes(const Segments& segments, double action_s, bool overlap, bool one_queue, bool early)
+      : overlap_(overlap), one_queue_(one_queue) {
     steps_.reserve(segments.size());
     for (const Segment& segment : segments) {
       Step step;
@@ -63,7 +64,9 @@ class ActionTimes {
       double start_s = compute_s;
       const auto reduce = [&] {
         const double last_s = steps_[i - 1].reduce_s;
-        if (last_s > 0) channel_s = std::max(channel_s, compute_s) + last_s;
+        if (last_s <= 0) return;
+        if (one_queue_) start_s = std::max(start_s, channel_s);
+        channel_s = std::max(channel_s, compute_s) + last_s;
       };
       const auto gather = [&](double after_s) {
         if (step.gather_s <= 0) return;
@@ -83,6 +86,7 @@ class ActionTimes {
   }
 
   bool overlap_;
+  bool one_queue_;
   std::vector<Step> steps_;
 };
 

@@ -198,6 +198,7 @@ class Estimator {
   CollectivesBeside collectives_beside() {
     CollectivesBeside beside;
     beside.overlap = data_.overlaps();
+    beside.one_queue = job_.software.one_queue;
     beside.gathers_s.assign(layout_.pp, 0);
     const int slices = schedule_.slices;
     maps_.reserve(times_.size());  // pointers to its elements must stay valid
@@ -260,7 +261,7 @@ class Estimator {
   }
 
   ActionMap map_of(const Segments& segments, double action_s, bool early = false) const {
-    return ActionTimes(segments, action_s, data_.overlaps(), early).map();
+    return ActionTimes(segments, action_s, data_.overlaps(), job_.software.one_queue, early).map();
   }
 
   const StageCost& cost_of(int stage, int slice) const {

@@ -364,6 +364,9 @@ class Builder {
         for (const TaskIndex gathered : gather(before_last_compute_)) {
           segment.after.push_back(gathered);
         }
+        if (job_.software.one_queue && pending_ != nullptr && !pending_->reductions.empty()) {
+          for (const TaskIndex issued : tasks_.last_transfers()) segment.after.push_back(issued);
+        }
         reduce_pending();
       } else {
         reduce_pending();

@@ -183,6 +183,10 @@ Rows host_rows() {
                "the optimizer does not wait for the gradients' norm (Zero Bubble)"),
       flag_row("software.shared_cores", sets<&Software::shared_cores>,
                "threads of the network use the cores of threads that launch kernels"),
+      flag_row("software.one_queue", sets<&Software::one_queue>, example("true"),
+               "kernels of all streams enter a GPU through one queue "
+               "(CUDA_DEVICE_MAX_CONNECTIONS=1), so that a backward pass waits for each gradient "
+               "reduction launched beside it but the last one"),
       flag_row("software.bucket_copies", sets<&Software::bucket_copies>, example("true"),
                "with communication.overlap: bucketed, gradients are copied into their buckets and "
                "back (PyTorch DDP without gradient_as_bucket_view)"),

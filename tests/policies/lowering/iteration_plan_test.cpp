@@ -162,6 +162,26 @@ TEST(IterationPlan, ReductionsStartInsideTheLastBackwardOnly) {
               total_seconds(segment.cost) / total_seconds(whole.cost), 1e-9);
 }
 
+// CUDA_DEVICE_MAX_CONNECTIONS=1: the third segment is launched behind the second reduction, which
+// starts when the first has ended. So the message of the pass leaves behind the first, too.
+TEST(IterationPlan, InOneQueueASegmentWaitsForAllReductionsButTheLast) {
+  Job job = small_job(1, 2, 2);
+  job.communication.bucket_bytes = 1e6;
+  for (const bool one_queue : {false, true}) {
+    job.software.one_queue = one_queue;
+    const Built built = build(job);
+    const RankClass& owner = built.plan.classes[1];
+    const auto waits = [&](const char* segment, const char* reduction) {
+      return std::ranges::any_of(named(owner, segment).after, [&](TaskIndex task) {
+        return owner.tasks[task].name == reduction;
+      });
+    };
+    EXPECT_EQ(waits("B1.7/2", "reduce 1/0"), one_queue);
+    EXPECT_FALSE(waits("B1.7/1", "reduce 1/0"));
+    EXPECT_FALSE(waits("B1.7/2", "reduce 1/1"));
+  }
+}
+
 // Activations grow layer by layer: they peak at the end of a forward pass.
 TEST(IterationPlan, ActivationsOfShardedWeightsGrowLayerByLayer) {
   Job job = small_job(1, 1, 2);

@@ -18,6 +18,7 @@
 #include "models/cost/offload/offload.hpp"
 #include "policies/iteration.hpp"
 #include "scenarios/language/library/facts/gpu_names.hpp"
+#include "scenarios/language/library/facts/model_names.hpp"
 #include "scenarios/language/library/interconnect_laws.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
@@ -102,7 +103,9 @@ class Mapper {
 
   void set_batch() {
     job_.batch.global = require(run_.global_batch, "global_batch");
-    job_.batch.micro = require(run_.micro_batch, "micro_batch");
+    // A batch of one sequence for each replica cannot be divided otherwise.
+    const bool single = run_.dp && job_.batch.global == *run_.dp;
+    job_.batch.micro = single ? 1 : require(run_.micro_batch, "micro_batch");
     job_.batch.sequence = require(run_.sequence, "seq");
   }
 
@@ -116,7 +119,10 @@ class Mapper {
       if (run_.hidden && *run_.hidden != model.hidden) continue;  // another model of this size
       if (best == nullptr || known.size() > plain_name(best->name).size()) best = &model;
     }
-    return best;
+    if (best != nullptr) return best;
+    const TransformerSpec* called = model_called(run_.model);
+    const bool same = called != nullptr && run_.hidden.value_or(called->hidden) == called->hidden;
+    return same ? called : nullptr;
   }
 
   void set_model() {

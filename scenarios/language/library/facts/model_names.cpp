@@ -62,7 +62,7 @@ ModelNames read_model_names(const DocumentNode& document) {
 
 }  // namespace
 
-const TransformerSpec& model_named(const std::string& text) {
+const TransformerSpec* model_called(const std::string& text) {
   static const ModelNames names = read_model_names(library_document("model_names.yaml"));
   std::size_t longest = 0;
   const TransformerSpec* found = nullptr;
@@ -76,6 +76,11 @@ const TransformerSpec& model_named(const std::string& text) {
   };
   search(names.dotted, dotted_name(text));
   search(names.plain, plain_name(text));
+  return found;
+}
+
+const TransformerSpec& model_named(const std::string& text) {
+  const TransformerSpec* found = model_called(text);
   if (found == nullptr) {
     throw Error(fmt::format("no model of the library is called '{}'", excerpt(text)));
   }

@@ -9,8 +9,11 @@
 namespace windtunnel {
 
 // Finds the longest name that occurs in the text, ignoring all characters except letters and
-// digits. If two names differ only in a decimal point, the points in the text decide. Throws Error
-// if the text names no model.
+// digits. If two names differ only in a decimal point, the points in the text decide; nullptr: the
+// text names no model.
+const TransformerSpec* model_called(const std::string& text);
+
+// The same; throws Error if the text names no model.
 const TransformerSpec& model_named(const std::string& text);
 
 }  // namespace windtunnel

@@ -57,6 +57,35 @@ TEST(RunJob, AModelOfAnotherWidthIsAnotherModel) {
   EXPECT_EQ(job_of(run).job.model.layers, 40);
 }
 
+// Sources have their own names for models: model_names.yaml.
+TEST(RunJob, AModelIsReadByTheNameOfItsSource) {
+  TrainingRun run = run_of("Qwen3 MoE 30B", "");
+  run.sequence = 4096;
+  run.global_batch = 16;
+  run.micro_batch = 1;
+  run.gpus = 8;
+  run.tp = run.pp = 1;
+  run.dp = run.ep = 8;
+  EXPECT_EQ(job_of(run).job.model.moe.experts, 128);
+  run.hidden = 4096;  // a model of another width
+  run.heads = run.layers = 32;
+  run.parameters = "30B";
+  EXPECT_EQ(job_of(run).job.model.moe.experts, 0);
+}
+
+// A batch of one sequence for each replica is not divided, whatever the row leaves out.
+TEST(RunJob, OneSequenceForEachReplicaIsOneMicroBatch) {
+  TrainingRun run = run_of("Llama 3.1 8B", "");
+  run.sequence = 4096;
+  run.global_batch = 8;
+  run.gpus = 8;
+  run.tp = run.pp = 1;
+  run.dp = 8;
+  EXPECT_EQ(job_of(run).job.batch.micro, 1);
+  run.global_batch = 16;
+  EXPECT_EQ(error_of([&] { job_of(run); }), "the row does not state micro_batch");
+}
+
 // A named module counts in addition to any named set.
 TEST(RunJob, RecomputationIsReadByItsWords) {
   using enum RecomputeModule;
@@ -131,8 +160,8 @@ TrainingRun llama_8b(const char* source, int gpus) {
   return run;
 }
 
-// Groups of tensor parallelism that span nodes have a latency of their own, and so has the pipeline
-// before the fix: the calibration contains both.
+// Groups of tensor parallelism that span nodes have a latency of their own, and so have the network
+// after the fix and the pipeline before it: the calibration contains both.
 TEST(RunJob, NanotronsCalibrationFollowsItsLayout) {
   TrainingRun run = llama_8b("HF nanotron sweep", 32);
   const auto calibration = [&](int tp, int pp, const char* note) {
@@ -144,7 +173,8 @@ TEST(RunJob, NanotronsCalibrationFollowsItsLayout) {
   };
   constexpr const char* kAfter = "zero_stage=0; after_pp_fix=True";
   constexpr const char* kBefore = "zero_stage=0; after_pp_fix=False";
-  EXPECT_EQ(calibration(8, 1, kAfter), "h100-sweep");
+  EXPECT_EQ(calibration(8, 1, kAfter), "h100-sweep-after-fix");
+  EXPECT_EQ(calibration(8, 1, "zero_stage=0"), "h100-sweep");
   EXPECT_EQ(calibration(16, 1, kAfter), "h100-sweep-wide-tp");
   EXPECT_EQ(calibration(8, 2, kBefore), "h100-sweep-before-fix");
   EXPECT_EQ(calibration(16, 2, kBefore), "h100-sweep-before-fix-wide-tp");

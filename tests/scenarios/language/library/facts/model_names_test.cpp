@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "models/base/error.hpp"
+#include "scenarios/language/library/library.hpp"
 
 namespace windtunnel {
 namespace {
@@ -14,6 +15,8 @@ TEST(ModelNames, TheLongestThatStandsInTheText) {
   EXPECT_EQ(model_named("Qwen3-30B3A").name, "qwen3-30b-a3b");
   EXPECT_EQ(model_named("Qwen2.5-Math-7B").name, "qwen2.5-7b");
   EXPECT_THROW(model_named("transformers"), Error);
+  EXPECT_EQ(model_called("transformers"), nullptr);
+  EXPECT_EQ(model_called("Nemotron V3 Super 120B"), &find_model("nemotron-3-super"));
   // A decimal point in a name is significant.
   EXPECT_EQ(model_named("facebook/opt-1.3b").name, "opt-1.3b");
   EXPECT_EQ(model_named("facebook/opt-13b").name, "opt-13b");
