@@ -8,7 +8,7 @@
 
 #include "tests/traces/profile/made_kineto.hpp"
 #include "traces/profile/captured_steps.hpp"
-#include "traces/profile/kineto.hpp"
+#include "traces/profile/profile_reader.hpp"
 
 namespace windtunnel {
 namespace {

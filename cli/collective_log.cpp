@@ -9,9 +9,10 @@
 
 #include "cli/program/shell_line.hpp"
 #include "models/base/quantile.hpp"
-#include "report/answer/expect_answer.hpp"
+#include "report/answer/command_answers.hpp"
 #include "report/text/json_text.hpp"
 #include "scenarios/language/library/interconnect_laws.hpp"
+#include "sim/study/expect/log_causes.hpp"
 #include "traces/logs/training_log.hpp"
 #include "traces/nccl/nccl_tests.hpp"
 #include "traces/text/text.hpp"

@@ -23,7 +23,7 @@
 #include "report/page/drawing.hpp"
 #include "report/page/page.hpp"
 #include "report/store/sweep_store.hpp"
-#include "report/summary/recorded_step.hpp"
+#include "report/summary/summary.hpp"
 #include "scenarios/language/company.hpp"
 #include "scenarios/language/overrides.hpp"
 #include "sim/study/simulate.hpp"

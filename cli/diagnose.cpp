@@ -15,7 +15,7 @@
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
 #include "cli/program/shell_line.hpp"
-#include "report/answer/diagnose_answer.hpp"
+#include "report/answer/command_answers.hpp"
 #include "traces/chakra/chakra.hpp"
 #include "traces/logs/training_log.hpp"
 #include "traces/nccl/nccl_tests.hpp"

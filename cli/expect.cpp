@@ -13,10 +13,11 @@
 #include "cli/program/command.hpp"
 #include "cli/program/override_options.hpp"
 #include "models/base/printable.hpp"
-#include "report/answer/expect_answer.hpp"
+#include "report/answer/command_answers.hpp"
 #include "scenarios/language/case.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/text/choices.hpp"
+#include "sim/study/expect/log_causes.hpp"
 #include "traces/nccl/nccl_tests_row.hpp"
 
 namespace windtunnel {

@@ -14,7 +14,8 @@
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
 #include "cli/program/shell_line.hpp"
-#include "report/answer/import_answer.hpp"
+#include "report/answer/command_answers.hpp"
+#include "scenarios/language/imports/launch.hpp"
 #include "scenarios/language/library/library.hpp"
 
 namespace windtunnel {

@@ -18,7 +18,6 @@
 #include "report/page/company_page.hpp"
 #include "report/page/page.hpp"
 #include "report/store/sweep_store.hpp"
-#include "report/summary/recorded_step.hpp"
 #include "report/summary/summary.hpp"
 #include "sim/study/simulate_company.hpp"
 #include "traces/perfetto/perfetto.hpp"

@@ -16,7 +16,7 @@
 #include "cli/program/load_scenario.hpp"
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
-#include "report/answer/optimise_answer.hpp"
+#include "report/answer/command_answers.hpp"
 
 namespace windtunnel {
 namespace {

@@ -11,8 +11,7 @@
 #include "cli/program/command.hpp"
 #include "cli/program/output.hpp"
 #include "cli/program/shell_line.hpp"
-#include "report/answer/import_answer.hpp"
-#include "report/answer/plan_answer.hpp"
+#include "report/answer/command_answers.hpp"
 #include "scenarios/language/imports/launch.hpp"
 #include "sim/study/plan/make_plan.hpp"
 

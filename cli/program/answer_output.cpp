@@ -6,7 +6,7 @@
 #include "cli/program/output.hpp"
 #include "models/base/error.hpp"
 #include "models/base/wrapped.hpp"
-#include "report/answer/answer_page.hpp"
+#include "report/answer/command_answers.hpp"
 #include "report/console/console.hpp"
 
 namespace windtunnel {

@@ -8,7 +8,7 @@
 #include "cli/schedule/schedule_source.hpp"
 #include "policies/evaluation/message_validator.hpp"
 #include "policies/evaluation/schedule_lowering.hpp"
-#include "report/answer/answer_page.hpp"
+#include "report/answer/command_answers.hpp"
 #include "traces/torch/torch_schedule.hpp"
 
 namespace windtunnel {

@@ -7,7 +7,6 @@
 #include "cli/schedule/schedule_command.hpp"
 #include "cli/schedule/schedule_source.hpp"
 #include "models/base/units.hpp"
-#include "report/schedule/schedule_gantt.hpp"
 #include "report/schedule/schedule_report.hpp"
 
 namespace windtunnel {

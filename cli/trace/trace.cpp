@@ -27,7 +27,7 @@
 #include "sim/study/iterations/simulations.hpp"
 #include "sim/study/simulate.hpp"
 #include "traces/chakra/chakra.hpp"
-#include "traces/chakra/chakra_rank.hpp"
+#include "traces/chakra/rank_trace.hpp"
 
 namespace windtunnel {
 namespace {
@@ -210,7 +210,7 @@ Case machine_of(const ImportOptions& options) {
                        .set = set});
 }
 
-ChakraImport read_traces(const ImportOptions& options, const Case& on) {
+RankPlan read_traces(const ImportOptions& options, const Case& on) {
   std::error_code error;
   const bool folder = options.files.size() == 1 && fs::is_directory(options.files.front(), error);
   Progress progress;
@@ -229,7 +229,7 @@ size_t count_tasks(const Plan& plan) {
 }
 
 // `range` applies to traces of other programs; for windtunnel's own traces `run` reports the error.
-Json import_document(const ChakraImport& import, const Timeline& timeline,
+Json import_document(const RankPlan& import, const Timeline& timeline,
                      const IterationReport& report, const FigureRange& range) {
   Json path = Json::object();
   for (int c = 0; c < kCategories; ++c) {
@@ -249,9 +249,8 @@ Json import_document(const ChakraImport& import, const Timeline& timeline,
   return document;
 }
 
-Answer import_answer(const ImportOptions& options, const ChakraImport& import,
-                     const Timeline& timeline, const IterationReport& report,
-                     const FigureRange& range) {
+Answer import_answer(const ImportOptions& options, const RankPlan& import, const Timeline& timeline,
+                     const IterationReport& report, const FigureRange& range) {
   Answer summary;
   summary.kind = "trace-import";
   summary.document = [&] { return import_document(import, timeline, report, range); };
@@ -301,7 +300,7 @@ Answer import_answer(const ImportOptions& options, const ChakraImport& import,
 
 // Overrides may repeat settings that the traces were exported with. `completed`: keys that
 // machine_of() added.
-void check_scenario(const Case& read, const ChakraImport& import, std::string_view completed) {
+void check_scenario(const Case& read, const RankPlan& import, std::string_view completed) {
   for (const ResolvedValue& value : read.values) {
     if (value.is_default || is_taken(value.key) || value.key == completed) continue;
     const std::string text = text_of(value);
@@ -362,7 +361,7 @@ ExitCode import_traces(const ImportOptions& options) {
   }
   const Case read = machine_of(options);
   const Job& job = read.job;
-  ChakraImport import = read_traces(options, read);
+  RankPlan import = read_traces(options, read);
   check_machine(read, import.plan, machine_name(options));
   check_scenario(read, import, options.cluster.empty() ? "" : "precision");
   const FigureRange range = import.foreign ? step_range(read, import.plan) : FigureRange{};

@@ -12,7 +12,6 @@
 #include "cli/program/output.hpp"
 #include "cli/trace/trace_parts.hpp"
 #include "policies/analysis/rank_step.hpp"
-#include "report/captured/captured_calibration.hpp"
 #include "report/captured/captured_report.hpp"
 #include "scenarios/language/library/calibration_writer.hpp"
 #include "sim/study/simulate.hpp"

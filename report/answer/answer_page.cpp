@@ -1,7 +1,6 @@
-#include "report/answer/answer_page.hpp"
-
 #include <fmt/format.h>
 
+#include "report/answer/command_answers.hpp"
 #include "report/page/html.hpp"
 
 namespace windtunnel {

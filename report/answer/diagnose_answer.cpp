@@ -1,5 +1,3 @@
-#include "report/answer/diagnose_answer.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,7 +8,9 @@
 #include <vector>
 
 #include "models/base/units.hpp"
+#include "report/answer/command_answers.hpp"
 #include "report/figures/figure_text.hpp"
+#include "sim/study/diagnose/diagnose.hpp"
 
 namespace windtunnel {
 namespace {
@@ -153,9 +153,8 @@ SummarySection expected_section(const Diagnosis& diagnosis) {
                    format_seconds(step_s * diagnosis.interval.longer))});
   section.rows.push_back({"how unusual", place_text(diagnosis)});
   for (const Unusual& each : diagnosis.unusual) {
-    section.rows.push_back({"unusual", fmt::format("{}: {} instead of {}", each.what,
-                                                   unusual_value(each, each.measured),
-                                                   unusual_value(each, each.expected))});
+    section.add("unusual", "{}: {} instead of {}", each.what, unusual_value(each, each.measured),
+                unusual_value(each, each.expected));
   }
   return section;
 }
@@ -177,12 +176,8 @@ std::string predicted_text(const ExplainingCause& found) {
 
 SummarySection causes_section(const Diagnosis& diagnosis) {
   SummarySection section{"Causes that would explain it", {}};
-  section.table.columns = {{"cause"},
-                           {"chance", Align::right},
-                           {"step with it", Align::right},
-                           {"a fix saves", Align::right},
-                           {"how strong"},
-                           {"what it is"}};
+  section.table =
+      titled_table("cause | chance > | step with it > | a fix saves > | how strong | what it is");
   for (std::size_t i = 0; i < shown_causes(diagnosis); ++i) {
     const ExplainingCause& found = diagnosis.causes[i];
     section.table.rows.push_back({found.cause->name, format_percent(found.chance),
@@ -216,7 +211,7 @@ SummarySection untried_section(const Diagnosis& diagnosis) {
     }
   }
   if (!idle.empty()) {
-    section.rows.push_back({"no effect", fmt::format("{}", fmt::join(idle, ", "))});
+    section.add("no effect", "{}", fmt::join(idle, ", "));
   }
   return section;
 }

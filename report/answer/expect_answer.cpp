@@ -1,5 +1,3 @@
-#include "report/answer/expect_answer.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,8 +6,10 @@
 
 #include "models/base/quantile.hpp"
 #include "models/base/units.hpp"
+#include "report/answer/command_answers.hpp"
 #include "report/answer/charts.hpp"
 #include "report/text/json_text.hpp"
+#include "sim/study/expect/log_causes.hpp"
 #include "traces/nccl/nccl_tests.hpp"
 
 namespace windtunnel {
@@ -43,9 +43,8 @@ Bandwidths bandwidths(const ExpectedCurve& curve, const ExpectedSize& size) {
 
 SummarySection sizes_section(const ExpectedCurve& curve) {
   SummarySection section{.title = "By size", .rows = {}};
-  section.table.columns = {
-      {"size", Align::right},  {"time", Align::right}, {"90 %"},      {"algbw", Align::right},
-      {"busbw", Align::right}, {"90 %, GB/s"},         {"algorithm"}, {"protocol"}};
+  section.table = titled_table(
+      "size > | time > | 90 % | algbw > | busbw > | 90 %, GB/s | algorithm | protocol");
   for (const ExpectedSize& size : curve.sizes) {
     const Bandwidths bus = bandwidths(curve, size);
     section.table.rows.push_back(
@@ -66,10 +65,9 @@ const char* place_of(const MeasuredSize& measured, const ExpectedSize& expected)
 
 SummarySection log_section(const LogReading& reading) {
   SummarySection section{.title = "The log by size", .rows = {}};
-  section.table.columns = {
-      {"size", Align::right}, {"measured", Align::right},    {"busbw", Align::right},
-      {"expected, GB/s"},     {"of expected", Align::right}, {"90 % interval"},
-      {"expected by"}};
+  section.table = titled_table(
+      "size > | measured > | busbw > | expected, GB/s | of expected > | "
+      "90 % interval | expected by");
   for (std::size_t i = 0; i < reading.measured.size(); ++i) {
     const MeasuredSize& measured = reading.measured[i];
     const ExpectedSize& expected = reading.expected.sizes[i];
@@ -93,28 +91,25 @@ std::string noise_text(const Parameter& noise) {
 SummarySection basis_section(const ExpectedCurve& curve) {
   SummarySection section{.title = "What the 90 % intervals rest on", .rows = {}};
   if (!curve.why_no_law.empty()) {
-    section.rows.push_back(
-        {"constants",
-         fmt::format("the constants of the calibration, each at the ends of its interval: {}; no "
-                     "measured collectives of such a machine were compared",
-                     curve.why_no_law)});
+    section.add("constants",
+                "the constants of the calibration, each at the ends of its interval: {}; no "
+                "measured collectives of such a machine were compared",
+                curve.why_no_law);
     return section;
   }
   section.rows.push_back({"from 1 MB", noise_text(curve.noise)});
   section.rows.push_back({"below", noise_text(curve.small_noise)});
   if (curve.process_gpus > 1) {
-    section.rows.push_back(
-        {"launches",
-         fmt::format("one process launches on {} GPUs, one after the other{}", curve.process_gpus,
-                     curve.process_assumed ? ": assumed, as the log does not say" : "")});
+    section.add("launches", "one process launches on {} GPUs, one after the other{}",
+                curve.process_gpus,
+                curve.process_assumed ? ": assumed, as the log does not say" : "");
   }
   if (curve.slow_share.value > 0) {
-    section.rows.push_back(
-        {"slow nodes",
-         fmt::format("a collective waits for the slowest of {} nodes; each node is slow during a "
-                     "job with a chance of {:.2g} %, by a factor of {:.2f}; {}: {}",
-                     curve.nodes, 100 * curve.slow_share.value, std::exp(curve.slow_log.value),
-                     to_string(curve.slow_share.origin), curve.slow_share.source)});
+    section.add("slow nodes",
+                "a collective waits for the slowest of {} nodes; each node is slow during a "
+                "job with a chance of {:.2g} %, by a factor of {:.2f}; {}: {}",
+                curve.nodes, 100 * curve.slow_share.value, std::exp(curve.slow_log.value),
+                to_string(curve.slow_share.origin), curve.slow_share.source);
   }
   return section;
 }
@@ -248,16 +243,14 @@ SummarySection causes_section(const LogReading& reading) {
 SummarySection verdict_section(const LogReading& reading) {
   SummarySection section{.title = "What the log says", .rows = {}};
   const auto count = static_cast<int>(reading.measured.size());
-  section.rows.push_back(
-      {"inside", fmt::format("{} of {} sizes are in the 90 % interval", reading.inside, count)});
+  section.add("inside", "{} of {} sizes are in the 90 % interval", reading.inside, count);
   const TriedCause* cause = reading.explained_by();
   if (cause != nullptr) {
-    section.rows.push_back(
-        {"cause", fmt::format("{}: {}", cause->cause->says, cause->strength_text)});
+    section.add("cause", "{}: {}", cause->cause->says, cause->strength_text);
     section.rows.push_back({"look at", cause->cause->look_at});
     for (const TriedCause* other : reading.as_likely()) {
-      section.rows.push_back({"or", fmt::format("{}: {}; look at {}", other->cause->says,
-                                                other->strength_text, other->cause->look_at)});
+      section.add("or", "{}: {}; look at {}", other->cause->says, other->strength_text,
+                  other->cause->look_at);
     }
     return section;
   }
@@ -271,10 +264,8 @@ SummarySection verdict_section(const LogReading& reading) {
                                             : "none: it is faster than expected"});
   if (!reading.causes.empty() && reading.causes.front().log_evidence >= std::log(kSomeEvidence)) {
     const TriedCause& best = reading.causes.front();
-    section.rows.push_back(
-        {"perhaps",
-         fmt::format("{}: {}; it fits better than a healthy machine, but not beyond doubt",
-                     best.cause->says, best.strength_text)});
+    section.add("perhaps", "{}: {}; it fits better than a healthy machine, but not beyond doubt",
+                best.cause->says, best.strength_text);
   }
   return section;
 }

@@ -1,11 +1,12 @@
-#include "report/answer/import_answer.hpp"
-
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "report/answer/command_answers.hpp"
 #include "report/text/json_text.hpp"
+#include "scenarios/language/imports/import.hpp"
+#include "scenarios/language/imports/launch.hpp"
 
 namespace windtunnel {
 namespace {
@@ -27,7 +28,7 @@ SummarySection read_section(const ImportedScenario& imported) {
 
 SummarySection assumed_section(const ImportedScenario& imported) {
   SummarySection section{.title = "Assumed, because no setting states it", .rows = {}};
-  section.table.columns = {{"key"}, {"value"}, {"why"}};
+  section.table = titled_table("key | value | why");
   for (const AssumedSetting& assumed : imported.assumed) {
     section.table.rows.push_back({assumed.key, assumed.value, assumed.why});
   }

@@ -1,5 +1,3 @@
-#include "report/answer/optimise_answer.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,15 +7,17 @@
 #include "models/base/units.hpp"
 #include "models/base/version.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "report/answer/command_answers.hpp"
 #include "report/answer/charts.hpp"
 #include "report/console/console.hpp"
 #include "report/figures/model_range.hpp"
 #include "report/json/json.hpp"
 #include "report/store/sweep_edges.hpp"
-#include "report/store/varied_keys.hpp"
+#include "report/store/sweep_figures.hpp"
 #include "report/summary/comparison_columns.hpp"
 #include "report/summary/summary.hpp"
 #include "scenarios/language/library/facts/planning.hpp"
+#include "sim/study/optimise.hpp"
 
 namespace windtunnel {
 namespace {
@@ -237,7 +237,7 @@ SummarySection ranking_section(const Optimisation& result) {
 
 SummarySection infeasible_section(const Optimisation& result) {
   SummarySection section{"What does not fit or is not possible", {}};
-  section.table.columns = {{"why"}, {"configurations", Align::right}, {"example"}};
+  section.table = titled_table("why | configurations > | example");
   for (const auto& [reason, at] : result.infeasible) {
     section.table.rows.push_back({reason, std::to_string(at.count), at.example});
   }

@@ -1,5 +1,3 @@
-#include "report/answer/plan_answer.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,12 +12,14 @@
 #include "models/cost/parallel/tensor_rules.hpp"
 #include "models/reliability/saving_interval.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
+#include "report/answer/command_answers.hpp"
 #include "report/answer/charts.hpp"
 #include "report/answer/plan_choices.hpp"
 #include "report/figures/figures.hpp"
 #include "report/figures/model_range.hpp"
 #include "report/json/json.hpp"
 #include "report/summary/summary.hpp"
+#include "sim/study/plan/make_plan.hpp"
 
 namespace windtunnel {
 namespace {
@@ -107,7 +107,7 @@ SummarySection decisive_section(const PlanReport& plan) {
   }
   for (SummaryRow& row : decisive_rows(plan)) section.rows.push_back(std::move(row));
   if (!others.empty()) {
-    section.rows.push_back({"and", fmt::format("{} (--explain)", fmt::join(others, ", "))});
+    section.add("and", "{} (--explain)", fmt::join(others, ", "));
   }
   return section;
 }
@@ -294,10 +294,10 @@ std::vector<SummarySection> what_else(const PlanReport& plan) {
     }
   }
   if (sections.empty()) return sections;
-  reading.rows.push_back(
-      {"goodput", fmt::format("Mean and {} of {} trials, with the same failures in each row; "
-                              "differences smaller than the interval may be chance.",
-                              kIntervalTitle, plan.best.point.trials)});
+  reading.add("goodput",
+              "Mean and {} of {} trials, with the same failures in each row; "
+              "differences smaller than the interval may be chance.",
+              kIntervalTitle, plan.best.point.trials);
   reading.rows.push_back({"days, cost",
                           "At the mean goodput; the error of the cost models, which all rows "
                           "share, is not included."});

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/base/error.hpp"
 #include "models/base/quantile.hpp"
 #include "models/base/units.hpp"
 
@@ -72,11 +73,9 @@ std::vector<Compared> compared_figures(const StepFigures& traced, const RankStep
 
 SummarySection ranks_section(const CaptureAnswer& answer) {
   SummarySection section{"Captured steps", {}};
-  section.table.columns = {{"rank", Align::right},    {"steps", Align::right},
-                           {"step", Align::right},    {"5 to 95 %", Align::right},
-                           {"compute", Align::right}, {"exposed", Align::right},
-                           {"hidden", Align::right},  {"copies", Align::right},
-                           {"idle", Align::right},    {"host-bound", Align::right}};
+  section.table = titled_table(
+      "rank > | steps > | step > | 5 to 95 % > | compute > | exposed > | hidden > | "
+      "copies > | idle > | host-bound >");
   for (const CapturedFile& file : answer.files) {
     const StepFigures figures = figures_of(file.captured);
     const auto share = [&](double seconds) { return format_percent(seconds / figures.step_s); };
@@ -102,8 +101,7 @@ SummarySection kinds_section(const StepFigures& figures) {
 
 SummarySection calls_section(const CapturedStep& step) {
   SummarySection section{"Communication of a step", {}};
-  section.table.columns = {{"what", Align::left},  {"group", Align::left},  {"ranks", Align::right},
-                           {"size", Align::right}, {"times", Align::right}, {"mean", Align::right}};
+  section.table = titled_table("what | group | ranks > | size > | times > | mean >");
   for (const CapturedCall& call : step.calls) {
     section.table.rows.push_back(
         {name_of_call(call.call), call.call.group,
@@ -116,10 +114,7 @@ SummarySection calls_section(const CapturedStep& step) {
 
 SummarySection compared_section(const StepFigures& traced, const CaptureAnswer& answer) {
   SummarySection section{fmt::format("Traced and predicted ({})", answer.scenario), {}};
-  section.table.columns = {{"", Align::left},
-                           {"traced", Align::right},
-                           {"predicted", Align::right},
-                           {"difference", Align::right}};
+  section.table = titled_table(" | traced > | predicted > | difference >");
   for (const Compared& row : compared_figures(traced, *answer.predicted)) {
     const bool both = row.traced_s > 0 && row.predicted_s > 0;
     section.table.rows.push_back(
@@ -308,19 +303,15 @@ WhatIfPoint what_if_point(std::string name, const IterationReport& report, std::
 SummarySection what_if_section(const ChosenSteps& what_if) {
   const WhatIfPoint& captured = what_if.captured;
   SummarySection section{"Other choices, with the calibration of this trace", {}};
-  section.table.columns = {{"", Align::left},        {"step", Align::right},
-                           {"change", Align::right}, {"bubble", Align::right},
-                           {"memory", Align::right}, {"", Align::left}};
+  section.table = titled_table(" | step > | change > | bubble > | memory > | ");
   section.table.rows.push_back(what_if_row(captured, ""));
   for (const WhatIfPoint& point : what_if.others) {
     section.table.rows.push_back(
         what_if_row(point, point.step_s > 0 ? change_of(captured.step_s, point.step_s) : ""));
   }
-  section.rows.push_back(
-      {"how far to trust it",
-       fmt::format("{} is predicted to take {}; it took {} in the trace ({})", captured.name,
-                   format_seconds(captured.step_s), format_seconds(what_if.traced_s),
-                   change_of(what_if.traced_s, captured.step_s))});
+  section.add("how far to trust it", "{} is predicted to take {}; it took {} in the trace ({})",
+              captured.name, format_seconds(captured.step_s), format_seconds(what_if.traced_s),
+              change_of(what_if.traced_s, captured.step_s));
   return section;
 }
 
@@ -362,6 +353,71 @@ double kind_s(const StepFigures& figures, WorkKind kind) {
 
 const CapturedStep& replayed_step(const CapturedRank& rank) {
   return median_step(settled_steps(rank));
+}
+
+namespace {
+
+// The factor for a constant; 1 if a time is missing.
+double factor(double grows_with_s, double falls_with_s) {
+  return grows_with_s > 0 && falls_with_s > 0 ? grows_with_s / falls_with_s : 1;
+}
+
+// Scales the laws of the kernel `key` for warm and cold caches. Returns whether there is one.
+bool scale_law(Calibration& calibration, const std::string& key, double times) {
+  bool any = false;
+  for (KernelLaw& law : calibration.kernel_laws.laws) {
+    if (law.key != key && law.key != key + " cold") continue;
+    any = true;
+    for (double& seconds : law.curve.seconds) seconds *= times;
+    law.fixed_s *= times;
+    law.flop_s *= times;
+    law.byte_s *= times;
+  }
+  return any;
+}
+
+}  // namespace
+
+Calibration captured_calibration(const Job& job, const CaptureAnswer& answer) {
+  CHECK(answer.predicted.has_value(), "a prediction");
+  const Calibration& from = job.calibration;
+  const CapturedFile& first = answer.files.front();
+  const StepFigures traced = figures_of(first.captured);
+  const KernelSeconds& predicted = answer.predicted->kernels;
+  const std::string source =
+      fmt::format("{}, {} steps, on {}", std::filesystem::path(first.file).filename().string(),
+                  traced.steps, first.gpu.empty() ? "an unnamed GPU" : first.gpu);
+  Calibration made = from;
+  const auto scale = [&](Parameter Calibration::*member, double by, double most) {
+    const double value = std::min((from.*member).value * by, most);
+    if (by != 1) made.*member = {value, value, value, Origin::measured, source};
+  };
+  const double products = factor(predicted.products_s, kind_s(traced, WorkKind::product));
+  const KernelWork product{.kernel = "gemm", .precision = job.precision};
+  if (!scale_law(made, law_key(product), 1 / products)) {
+    scale(&Calibration::gemm_efficiency, products, 1);
+  }
+  const double attention_s = predicted.attention_forward_s + predicted.attention_backward_s;
+  const double attention = factor(attention_s, kind_s(traced, WorkKind::attention));
+  scale(&Calibration::attention_forward_efficiency, attention, 1);
+  scale(&Calibration::attention_backward_efficiency, attention, 1);
+  const double memory = factor(
+      predicted.memory_s, kind_s(traced, WorkKind::norm) + kind_s(traced, WorkKind::element_wise));
+  const bool by_law = scale_law(made, "add", 1 / memory) || scale_law(made, "copy", 1 / memory);
+  if (!by_law) scale(&Calibration::memory_efficiency, memory, 1);
+  const double reached =
+      by_law ? memory : made.memory_efficiency.value / std::max(from.memory_efficiency.value, 1e-9);
+  const double update = factor(kind_s(traced, WorkKind::optimizer), answer.predicted->optimizer_s);
+  // Momentum has no kernel law of its own.
+  const bool momentum = job.software.optimizer == Optimizer::momentum;
+  const char* kernel = job.software.optimizer == Optimizer::sgd ? "sgd" : "adam";
+  if (momentum || !scale_law(made, kernel, update)) {
+    // The optimizer's pass gets the new efficiency as well, so its bytes grow to match the time.
+    // Moments have a part of them.
+    scale(&Calibration::optimizer_bytes, update * reached, 1e6);
+    if (momentum) scale(&Calibration::moment_bytes, update * reached, 1e6);
+  }
+  return made;
 }
 
 }  // namespace windtunnel

@@ -99,12 +99,11 @@ std::string title_of(const FaultLog& log) {
 }
 
 SummarySection fit_section(const FaultLog& log, const FaultFit& fit) {
-  SummarySection section{
-      fmt::format("{}: {} fault{} of {} nodes in {}", title_of(log), with_separators(fit.faults),
-                  fit.faults == 1 ? "" : "s", with_separators(fit.nodes),
-                  format_seconds(fit.span_s)),
-      {},
-      {{{""}, {"fitted", Align::right}, {"95 % from", Align::right}, {"to", Align::right}}, {}}};
+  SummarySection section{fmt::format("{}: {} fault{} of {} nodes in {}", title_of(log),
+                                     with_separators(fit.faults), fit.faults == 1 ? "" : "s",
+                                     with_separators(fit.nodes), format_seconds(fit.span_s)),
+                         {},
+                         titled_table(" | fitted > | 95 % from > | to >")};
   for (FitRow& row : rows_of(fit)) {
     if (!row.cells.empty()) section.table.rows.push_back(std::move(row.cells));
   }

@@ -1,5 +1,3 @@
-#include "report/captured/pass_report.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
+#include "report/captured/captured_report.hpp"
 
 namespace windtunnel {
 namespace {
@@ -46,10 +45,9 @@ SummarySection sums_section(const MatchedRank& rank) {
     section.rows.push_back({"not matched with predicted passes", rank.match.none});
     return section;
   }
-  section.table.columns = {{"", Align::left},           {"number", Align::right},
-                           {"traced", Align::right},    {"in kernels", Align::right},
-                           {"predicted", Align::right}, {"in kernels", Align::right},
-                           {"difference", Align::right}};
+  section.table = titled_table(
+      " | number > | traced > | in kernels > | predicted > | in kernels > | "
+      "difference >");
   for (const PassSum& sum : pass_sums(rank.match, rank.traced_s, rank.predicted_s)) {
     const bool passes = sum.passes > 0;
     section.table.rows.push_back({sum.what, passes ? fmt::format("{}", sum.passes) : "",
@@ -84,10 +82,9 @@ SummarySection tasks_section(const std::vector<const MatchedRank*>& ranks) {
           ? "Task by task, traced and predicted"
           : fmt::format("The {} of {} tasks that differ most (all with --json)", tasks.size(), of),
       {}};
-  section.table.columns = {
-      {"rank", Align::right},  {"task", Align::left},     {"traced at", Align::right},
-      {"takes", Align::right}, {"kernels", Align::right}, {"predicted at", Align::right},
-      {"takes", Align::right}, {"kernels", Align::right}, {"difference", Align::right}};
+  section.table = titled_table(
+      "rank > | task | traced at > | takes > | kernels > | predicted at > | takes > | "
+      "kernels > | difference >");
   for (const auto& [rank, pass] : tasks) {
     const auto& [traced, predicted] = std::tie(pass->traced, pass->predicted);
     section.table.rows.push_back(

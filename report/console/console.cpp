@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "models/base/wrapped.hpp"
-#include "report/figures/ranking.hpp"
+#include "report/figures/figures.hpp"
 #include "report/json/json.hpp"
 #include "report/summary/comparison_columns.hpp"
 #include "report/summary/notes.hpp"
@@ -216,7 +216,7 @@ Answer compare_answer(const Comparison& comparison, bool with_timing) {
 }
 
 TextTable explain_table(const std::vector<ResolvedValue>& values) {
-  TextTable table{{{"key"}, {"value"}, {"from"}, {"origin"}, {"source"}}, {}};
+  TextTable table = titled_table("key | value | from | origin | source");
   for (const ResolvedValue& value : values) {
     const char* from = value.is_found ? "search" : value.is_default ? "default" : "scenario";
     table.rows.push_back({value.key, value.value, from, to_string(value.origin), value.source});
@@ -228,7 +228,7 @@ std::string explain_text(const std::vector<ResolvedValue>& values, const Console
   struct Part {
     std::string_view title;
     bool (*holds)(const ResolvedValue& value);
-    TextTable table = {{{"key"}, {"value"}, {"origin"}, {"source"}}, {}};
+    TextTable table = titled_table("key | value | origin | source");
   };
   Part parts[] = {
       {"Given by the scenario", [](const ResolvedValue& value) { return !value.is_default; }},

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "report/summary/comparison.hpp"
+#include "report/summary/comparison_columns.hpp"
 #include "report/summary/summary.hpp"
 #include "report/text/answer.hpp"
 

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "models/base/error.hpp"
@@ -528,6 +530,17 @@ const TierReport* best_copy(const Record& record) {
   return &*std::ranges::max_element(record.campaign->tiers, {}, [](const TierReport& tier) {
     return std::pair(tier.name != "storage", tier.survival_7d);
   });
+}
+
+std::vector<std::size_t> best_first(const std::vector<Standing>& points) {
+  std::vector<std::size_t> order(points.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) {
+    const auto& [fits, worth] = points[i];
+    const bool unknown = std::isnan(worth);
+    return std::tuple(!fits, unknown, unknown ? 0 : -worth);
+  });
+  return order;
 }
 
 }  // namespace windtunnel

@@ -4,6 +4,7 @@
 // (report/schedule), whose times may have no unit.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <optional>
@@ -99,5 +100,15 @@ inline constexpr double kShownShare = 0.0005;
 // because storage survives everything and protection schemes differ in saving often and surviving a
 // lost node. For a stack of storage alone, that tier. Null if there is no tier.
 const TierReport* best_copy(const Record& record);
+
+// The order of points in console, pages and documents.
+
+struct Standing {
+  bool fits = true;  // in memory; points that do not fit come last
+  double worth = 0;  // more is better; NaN (not known) comes after all numbers
+};
+
+// Indices of the points, the best first; equal points keep their order.
+std::vector<std::size_t> best_first(const std::vector<Standing>& points);
 
 }  // namespace windtunnel

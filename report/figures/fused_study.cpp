@@ -36,11 +36,7 @@ std::vector<Figure> fused_figures() {
 
 std::vector<SummarySection> fused_sections(const Record& record) {
   SummarySection section{"Jobs fused on one GPU", {}};
-  section.table.columns = {{"jobs", Align::right},
-                           {"step of all", Align::right},
-                           {"speed-up", Align::right},
-                           {"memory", Align::right},
-                           {"fits"}};
+  section.table = titled_table("jobs > | step of all > | speed-up > | memory > | fits");
   for (const FusedPoint& point : record.studies.find<FusedReport>()->points) {
     section.table.rows.push_back(
         {value_text(Unit::whole, point.jobs), value_text(Unit::seconds, point.step_s),

@@ -281,10 +281,8 @@ std::vector<SummarySection> power_sections(const Record& record) {
   const PowerReport& report = *record.studies.find<PowerReport>();
   if (report.network.cables > 0) {
     const NetworkKit& kit = report.spec.kit;
-    section.rows.push_back(
-        {"network built of",
-         fmt::format("{:.0f} switches of {} ports ({}), {:.0f} cables", report.network.switches,
-                     kit.ports, kit.name, report.network.cables)});
+    section.add("network built of", "{:.0f} switches of {} ports ({}), {:.0f} cables",
+                report.network.switches, kit.ports, kit.name, report.network.cables);
   }
   const auto& row = report.row;
   if (row && !row->holds) {

@@ -148,9 +148,8 @@ std::vector<SummarySection> rollout_sections(const Record& record) {
                   with_separators(report.output_tokens), with_separators(report.spec.prompt_length),
                   name_of(report.spec.mode)));
   section.rows.push_back({"pools", pools_text(report)});
-  section.rows.push_back(
-      {"throughput", fmt::format("{} samples/s, {} tokens/s", text("rollout.samples_per_s"),
-                                 text("rollout.tokens_per_s"))});
+  section.add("throughput", "{} samples/s, {} tokens/s", text("rollout.samples_per_s"),
+              text("rollout.tokens_per_s"));
   for (const char* key : {"rollout.usd_per_sample", "rollout.job_days", "rollout.job_cost_usd"}) {
     if (const std::string known = text(key); !known.empty()) add(key, known);
   }
@@ -180,11 +179,11 @@ std::vector<SummarySection> rollout_sections(const Record& record) {
                                         text("rollout.returned")));
   }
   if (report.lost_share > 0) {
-    section.rows.push_back(
-        {"failures", fmt::format("engines are absent for {} of their time and generate {} of their "
-                                 "tokens again; the learner is available for {}",
-                                 text("rollout.away_share"), text("rollout.lost_share"),
-                                 value_text(Unit::share, report.availability))});
+    section.add("failures",
+                "engines are absent for {} of their time and generate {} of their "
+                "tokens again; the learner is available for {}",
+                text("rollout.away_share"), text("rollout.lost_share"),
+                value_text(Unit::share, report.availability));
   }
   section.rows.push_back(
       {"rests on",

@@ -9,7 +9,7 @@
 #include "models/results/record.hpp"
 #include "report/figures/figures.hpp"
 #include "report/figures/shown_studies.hpp"
-#include "report/summary/comparison.hpp"
+#include "report/summary/comparison_columns.hpp"
 #include "report/text/json_text.hpp"
 
 namespace windtunnel {

@@ -56,11 +56,8 @@ Json curve_json(const AttentionCurve& curve) {
 }  // namespace
 
 TextTable attention_table() {
-  TextTable table{{{"attention"},
-                   {"forward, of the peak", Align::right},
-                   {"backward, of the peak", Align::right},
-                   {"on"}},
-                  {}};
+  TextTable table =
+      titled_table("attention | forward, of the peak > | backward, of the peak > | on");
   for (const AttentionKernelEntry& kernel : attention_kernels()) {
     std::string name = kernel.name;
     for (const Row& row : rows_of(kernel)) {

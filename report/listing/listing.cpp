@@ -54,17 +54,9 @@ std::string tflops_text(const Parameter& flops) {
 }
 
 TextTable gpu_table() {
-  TextTable table{{{"gpu"},
-                   {"fp16 TFLOP/s", Align::right},
-                   {"bf16", Align::right},
-                   {"fp8", Align::right},
-                   {"fp4", Align::right},
-                   {"memory", Align::right},
-                   {"bandwidth", Align::right},
-                   {"SMs", Align::right},
-                   {"origin"},
-                   {"source"}},
-                  {}};
+  TextTable table = titled_table(
+      "gpu | fp16 TFLOP/s > | bf16 > | fp8 > | fp4 > | memory > | bandwidth > | "
+      "SMs > | origin | source");
   for (const GpuSpec& gpu : library_gpus()) {
     table.rows.push_back({gpu.name, tflops_text(gpu.fp16_flops), tflops_text(gpu.bf16_flops),
                           tflops_text(gpu.fp8_flops), tflops_text(gpu.fp4_flops),
@@ -85,16 +77,9 @@ Json gpu_document() {
 }
 
 TextTable node_table() {
-  TextTable table{{{"node"},
-                   {"gpus"},
-                   {"NVLink per GPU", Align::right},
-                   {"NICs"},
-                   {"PCIe per GPU", Align::right},
-                   {"host memory", Align::right},
-                   {"cores", Align::right},
-                   {"origin"},
-                   {"source"}},
-                  {}};
+  TextTable table = titled_table(
+      "node | gpus | NVLink per GPU > | NICs | PCIe per GPU > | host memory > | "
+      "cores > | origin | source");
   for (const NodeSpec& node : library_nodes()) {
     table.rows.push_back({node.name, fmt::format("{} x {}", node.gpus, node.gpu.name),
                           format_bandwidth(node.nvlink_Bps.value),
@@ -121,18 +106,9 @@ Json node_document() {
 }
 
 TextTable model_table() {
-  TextTable table{{{"model"},
-                   {"parameters", Align::right},
-                   {"active", Align::right},
-                   {"layers", Align::right},
-                   {"hidden", Align::right},
-                   {"heads", Align::right},
-                   {"kv heads", Align::right},
-                   {"ffn", Align::right},
-                   {"vocabulary", Align::right},
-                   {"sequence", Align::right},
-                   {"source"}},
-                  {}};
+  TextTable table = titled_table(
+      "model | parameters > | active > | layers > | hidden > | heads > | kv heads > | "
+      "ffn > | vocabulary > | sequence > | source");
   for (const TransformerSpec& model : library_models()) {
     table.rows.push_back(
         {model.name, format_count(model.parameters()), format_count(model.active_parameters()),
@@ -187,14 +163,8 @@ std::string form_text(const FabricSpec& fabric) {
 }
 
 TextTable fabric_table() {
-  TextTable table{{{"fabric"},
-                   {"topology"},
-                   {"transport"},
-                   {"form"},
-                   {"hop latency", Align::right},
-                   {"origin"},
-                   {"source"}},
-                  {}};
+  TextTable table =
+      titled_table("fabric | topology | transport | form | hop latency > | origin | source");
   for (const NamedFabric& named : library_fabrics()) {
     const FabricSpec& fabric = named.fabric;
     table.rows.push_back({named.name, std::string(name_of(fabric.topology)),
@@ -233,7 +203,7 @@ Json fabric_document() {
 }
 
 TextTable schedule_table() {
-  TextTable table{{{"schedule"}, {"what it is"}, {"source"}}, {}};
+  TextTable table = titled_table("schedule | what it is | source");
   for (const ScheduleKind& kind : schedule_kinds()) {
     table.rows.push_back(
         {std::string(kind.name), std::string(kind.help), std::string(kind.source)});
@@ -256,7 +226,7 @@ std::array<int, kOrigins> parameters_by_origin(const Calibration& calibration) {
 }
 
 TextTable calibration_table() {
-  TextTable table{{{"calibration"}, {"gpu"}}, {}};
+  TextTable table = titled_table("calibration | gpu");
   for (int i = 0; i < kOrigins; ++i) {
     table.columns.push_back({to_string(static_cast<Origin>(i)), Align::right});
   }
@@ -363,8 +333,7 @@ Json survived_json(const SnapshotTier& tier) {
 }
 
 TextTable snapshot_table() {
-  TextTable table{{{"snapshots"}, {"tier"}, {"survives"}, {"what it is"}, {"origin"}, {"source"}},
-                  {}};
+  TextTable table = titled_table("snapshots | tier | survives | what it is | origin | source");
   for (const TierKind& kind : tier_kinds()) {
     table.rows.push_back({"-", kind.text, survived_text(kind.tier), kind.help, "-", "-"});
   }
@@ -407,7 +376,7 @@ Json snapshot_document() {
 }
 
 TextTable recovery_table() {
-  TextTable table{{{"recovery"}, {"what it sets"}, {"what it is"}, {"origin"}, {"source"}}, {}};
+  TextTable table = titled_table("recovery | what it sets | what it is | origin | source");
   for (const Scheme& scheme : recovery_schemes()) {
     const Evidence evidence = scheme.evidence.of("recovery");
     table.rows.push_back({scheme.name, flow_text(scheme.body), scheme.help,

@@ -9,7 +9,7 @@
 #include "models/base/units.hpp"
 #include "models/cost/chunk/layer_table_cost.hpp"
 #include "models/reliability/saving_interval.hpp"
-#include "report/store/varied_keys.hpp"
+#include "report/store/sweep_figures.hpp"
 #include "scenarios/language/text/fields.hpp"
 
 namespace windtunnel {

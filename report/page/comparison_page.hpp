@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "report/json/json.hpp"
-#include "report/summary/comparison.hpp"
+#include "report/summary/comparison_columns.hpp"
 
 namespace windtunnel {
 

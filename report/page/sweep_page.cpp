@@ -176,11 +176,10 @@ std::string sweep_certainty(const Json& document) {
   const std::string trials =
       document.value("trials", "");  // documents of older versions do not have it
   if (!trials.empty()) {
-    section.rows.push_back(
-        {"intervals",
-         fmt::format("{} of the mean over {} trials; all points are simulated under the same "
-                     "failures, so differences are more certain than each value",
-                     kIntervalTitle, trials)});
+    section.add("intervals",
+                "{} of the mean over {} trials; all points are simulated under the same "
+                "failures, so differences are more certain than each value",
+                kIntervalTitle, trials);
   }
   for (const Json& models : document.value("cost_models", Json::array())) {
     section.rows.push_back({"cost models", models.get<std::string>() +

@@ -1,5 +1,3 @@
-#include "report/schedule/schedule_gantt.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,8 @@
 #include <cmath>
 #include <cstddef>
 #include <vector>
+
+#include "report/schedule/schedule_report.hpp"
 
 namespace windtunnel {
 namespace {

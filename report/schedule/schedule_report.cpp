@@ -50,12 +50,7 @@ TextTable bubble_table(const ScheduleReport& report, const Figures& figures) {
       "makespan - work of the busiest rank (GPipe, Megatron)",
       "longest span of a rank - work of the busiest rank (Zero Bubble)",
       "mean over ranks (a profiler)"};
-  TextTable table{{{"bubble"},
-                   {"time", Align::right},
-                   {"of ideal", Align::right},
-                   {"of total", Align::right},
-                   {""}},
-                  {}};
+  TextTable table = titled_table("bubble | time > | of ideal > | of total > | ");
   for (std::size_t i = 0; i < report.analysis.bubbles.size(); ++i) {
     const BubbleFigure& bubble = report.analysis.bubbles[i];
     std::string name(bubble.definition);
@@ -79,8 +74,7 @@ std::size_t width_of(const TextTable& table) {
 }
 
 TextTable memory_table(const ScheduleReport& report, const Figures& figures) {
-  TextTable table{
-      {{"rank", Align::right}, {"peak", Align::right}, {"set by"}, {"at", Align::right}}, {}};
+  TextTable table = titled_table("rank > | peak > | set by | at >");
   for (int rank = 0; rank < report.schedule.ranks; ++rank) {
     const RankActivations& memory = report.analysis.activations[rank];
     std::string action = "nothing";
@@ -211,7 +205,7 @@ std::vector<SummaryRow> path_rows(const ScheduleReport& report) {
 }
 
 TextTable what_if_table(const ScheduleReport& report, const Figures& figures) {
-  TextTable table{{{"what if"}, {"at zero", Align::right}, {"doubled", Align::right}}, {}};
+  TextTable table = titled_table("what if | at zero > | doubled >");
   for (const WhatIf& effect : report.analysis.sensitivity.what_ifs) {
     std::string name(effect.part);
     std::replace(name.begin(), name.end(), '_', ' ');

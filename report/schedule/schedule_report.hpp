@@ -6,6 +6,8 @@
 
 #include "models/plan/schedule.hpp"
 #include "policies/analysis/schedule_analysis.hpp"
+#include "policies/evaluation/schedule_evaluator.hpp"
+#include "report/console/console.hpp"
 #include "report/json/json.hpp"
 #include "report/text/answer.hpp"
 
@@ -36,5 +38,15 @@ Answer schedule_answer(const ScheduleReport& report, const ScheduleAnswerOptions
 // in _s are in seconds, or in the unit of the given times if `units.time` is null; activations and
 // bytes are treated alike. A way to send under which the order deadlocks is null.
 Json schedule_document(const ScheduleReport& report);
+
+// Draws a schedule with characters in the style of papers: a row per rank, time to the right.
+
+// Each action shows its letter and the last digits of its unit's number that fit; a fused pair
+// shows '&' and the forward's unit; '.' is idle time. Lower-case letters are chunks other than a
+// rank's first. No row is longer than `width`. If `width` allows, equal times get equal widths;
+// otherwise each character shows the action in the middle of its time, and some actions may be
+// missing. A legend follows; colours are backgrounds.
+std::string schedule_gantt(const Schedule& schedule, const ScheduleSpans& spans, int width,
+                           const ConsoleStyle& style = {});
 
 }  // namespace windtunnel

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "report/json/json.hpp"
-#include "report/store/varied_keys.hpp"
+#include "report/store/sweep_figures.hpp"
 #include "traces/sqlite/sqlite_file.hpp"
 
 namespace windtunnel {

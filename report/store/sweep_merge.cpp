@@ -9,12 +9,11 @@
 #include <utility>
 
 #include "models/base/error.hpp"
-#include "report/figures/ranking.hpp"
-#include "report/store/line_file.hpp"
+#include "report/figures/figures.hpp"
 #include "report/store/sweep_database.hpp"
 #include "report/store/sweep_figures.hpp"
 #include "report/store/sweep_ranking.hpp"
-#include "report/store/varied_keys.hpp"
+#include "report/store/sweep_store.hpp"
 
 namespace windtunnel {
 namespace {

@@ -10,9 +10,8 @@
 #include "models/base/error.hpp"
 #include "models/results/paired_gain.hpp"
 #include "report/console/console.hpp"
-#include "report/figures/ranking.hpp"
+#include "report/figures/figures.hpp"
 #include "report/store/sweep_figures.hpp"
-#include "report/store/varied_keys.hpp"
 
 namespace windtunnel {
 namespace {

@@ -13,7 +13,6 @@
 #include "report/store/sweep_edges.hpp"
 #include "report/store/sweep_figures.hpp"
 #include "report/store/sweep_ranking.hpp"
-#include "report/store/varied_keys.hpp"
 #include "report/text/table.hpp"
 #include "traces/sqlite/sqlite_file.hpp"
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <chrono>
+#include <fstream>
 #include <functional>
 #include <string>
 #include <utility>
@@ -79,6 +80,26 @@ class SweepPart {
   int written_ = 0;    // files written by this process
   std::string kept_back_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+// A file that is written line by line and appears only when it is complete. It keeps one line in
+// memory.
+
+class LineFile {
+ public:
+  // Each member throws Error (failed) with the path and the system's reason.
+  explicit LineFile(std::string path);
+  ~LineFile();  // discards the file unless it was closed
+  LineFile(const LineFile&) = delete;
+  LineFile& operator=(const LineFile&) = delete;
+  void add(const std::string& line);  // `line` includes its newline
+  void close();
+
+ private:
+  void check() const;
+
+  const std::string path_, temporary_;
+  std::ofstream out_;
 };
 
 }  // namespace windtunnel

@@ -25,14 +25,13 @@ void add_warnings(const Record& record, SummarySection& section) {
   constexpr double kWorthALine = 0.05;  // shown with one decimal
   for (const auto& [place, skipped] : record.campaign->skipped_snapshots) {
     if (skipped.mean < kWorthALine) continue;
-    section.rows.push_back(
-        {figure("campaign.skipped_snapshots").title,
-         fmt::format("{} snapshots to {}, because the one before was not finished",
-                     value_text(Unit::events, skipped.mean), place)});
+    section.add(figure("campaign.skipped_snapshots").title,
+                "{} snapshots to {}, because the one before was not finished",
+                value_text(Unit::events, skipped.mean), place);
   }
   for (const Figure& each : figures()) {
     if (!each.warns || number_of(each.of(record)) < kWorthALine) continue;
-    section.rows.push_back({each.title, fmt::format("{} {}", each.text(record), each.help)});
+    section.add(each.title, "{} {}", each.text(record), each.help);
   }
 }
 
@@ -64,9 +63,8 @@ SummarySection campaign_section(const Record& record) {
     if (!text.empty()) section.rows.push_back({figure(key).title, text});
   };
   add("campaign.goodput", estimate_text(Unit::share, report.goodput));
-  section.rows.push_back({"single runs", fmt::format("{} (5 % and 95 % quantile)",
-                                                     range_text(Unit::share, report.goodput.p05,
-                                                                report.goodput.p95))});
+  section.add("single runs", "{} (5 % and 95 % quantile)",
+              range_text(Unit::share, report.goodput.p05, report.goodput.p95));
   add("campaign.ettr", estimate_text(Unit::share, report.ettr));
   if (report.job_days.mean > 0 && leading_study(record) == nullptr) {
     add("campaign.job.days", days_text(report.job_days));
@@ -111,9 +109,8 @@ SummarySection tiers_section(const std::vector<TierReport>& tiers) {
 }
 
 SummarySection relaid_section(const std::vector<RelaidLayout>& layouts) {
-  SummarySection section{"Layouts without a spare",
-                         {},
-                         {{{"nodes", Align::right}, {"layout"}, {"step time", Align::right}}, {}}};
+  SummarySection section{
+      "Layouts without a spare", {}, titled_table("nodes > | layout | step time >")};
   for (const RelaidLayout& layout : layouts) {
     section.table.rows.push_back(
         {with_separators(layout.nodes),
@@ -128,11 +125,9 @@ SummarySection relaid_section(const std::vector<RelaidLayout>& layouts) {
 
 // A row with the goodput for each named interval of the tier.
 SummarySection interval_table(const IntervalReport& report) {
-  SummarySection section{
-      fmt::format("How often to save: {}", report.tier),
-      {},
-      {{{""}, {"interval", Align::right}, {"formula", Align::right}, {"simulated", Align::right}},
-       {}}};
+  SummarySection section{fmt::format("How often to save: {}", report.tier),
+                         {},
+                         titled_table(" | interval > | formula > | simulated >")};
   const bool has_formulas = report.mtbf_s > 0;
   if (!has_formulas) section.table.columns.erase(section.table.columns.begin() + 2);
   constexpr std::string_view kBest = "best_s";
@@ -163,19 +158,16 @@ SummarySection interval_section(const IntervalReport& report, double storage_sha
   if (report.mtbf_s > 0 && report.longest_s > report.shortest_s) {
     section.rows.push_back({"as good", as_good_text(text("shortest_s"), text("longest_s"))});
   }
-  section.rows.push_back(
-      {interval_figure("cost_s").title, fmt::format("stalls training for {}", text("cost_s"))});
+  section.add(interval_figure("cost_s").title, "stalls training for {}", text("cost_s"));
   if (report.mtbf_s > 0) {
-    section.rows.push_back(
-        {"a failure",
-         fmt::format("is restored from this tier every {}; detection, restart and restore take {}",
-                     text("mtbf_s"), text("restart_s"))});
-    section.rows.push_back(
-        {"formulas", fmt::format("Young's formula loses {} points of goodput against the best "
-                                 "simulated, the exact formula {}",
-                                 text("young_regret"), text("exact_regret"))});
-    section.rows.push_back(
-        {"RSC formula", fmt::format("ETTR {} at the configured interval", text("rsc_ettr"))});
+    section.add("a failure",
+                "is restored from this tier every {}; detection, restart and restore take {}",
+                text("mtbf_s"), text("restart_s"));
+    section.add("formulas",
+                "Young's formula loses {} points of goodput against the best "
+                "simulated, the exact formula {}",
+                text("young_regret"), text("exact_regret"));
+    section.add("RSC formula", "ETTR {} at the configured interval", text("rsc_ettr"));
   } else {
     section.rows.push_back({"a failure",
                             "was not restored from this tier in any trial: it protects against "
@@ -195,12 +187,11 @@ SummarySection interval_section(const IntervalReport& report, double storage_sha
     const double young_s = report.mtbf_s > 0 ? young_interval_s(report.cost_s, report.mtbf_s)
                                              : std::numeric_limits<double>::infinity();
     if (young_s < report.storage_s) {
-      section.rows.push_back(
-          {"Young alone",
-           fmt::format("Young's formula gives {} (the root of 2 x stall x time between failures), "
-                       "which the storage does not allow; the table evaluates formulas at the "
-                       "shortest interval that it allows",
-                       value_text(Unit::seconds, young_s))});
+      section.add("Young alone",
+                  "Young's formula gives {} (the root of 2 x stall x time between failures), "
+                  "which the storage does not allow; the table evaluates formulas at the "
+                  "shortest interval that it allows",
+                  value_text(Unit::seconds, young_s));
     }
   }
   return section;

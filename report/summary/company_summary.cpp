@@ -38,15 +38,9 @@ std::string places_text(const Cluster& cluster) {
 
 SummarySection jobs_section(const CompanyReport& report) {
   SummarySection section{"Jobs side by side", {}};
-  section.table.columns = {{"job"},
-                           {"nodes", Align::right},
-                           {"placed on"},
-                           {"step alone", Align::right},
-                           {"together", Align::right},
-                           {"slowdown", Align::right},
-                           {"over starts", Align::right},
-                           {"steps", Align::right},
-                           {"per s together", Align::right}};
+  section.table = titled_table(
+      "job | nodes > | placed on | step alone > | together > | slowdown > | "
+      "over starts > | steps > | per s together >");
   for (const CompanyJob& job : report.jobs) {
     const Job& of = job.alone.job;
     section.table.rows.push_back(
@@ -67,12 +61,11 @@ SummarySection certainty_section(const CompanyReport& report) {
     section.rows.push_back({"one job", "runs without others, so both times are equal"});
     return section;
   }
-  section.rows.push_back(
-      {"slowdown",
-       fmt::format(
-           "time of a steady step while all other jobs run, relative to the same step alone on the "
-           "same nodes: the mean over {} start times of the jobs, spread evenly over a step",
-           report.starts)});
+  section.add(
+      "slowdown",
+      "time of a steady step while all other jobs run, relative to the same step alone on the "
+      "same nodes: the mean over {} start times of the jobs, spread evenly over a step",
+      report.starts);
   section.rows.push_back(
       {"over starts",
        "the minimum and maximum over start times, which persist if jobs have equally long steps"});

@@ -7,11 +7,26 @@
 #include <string>
 #include <vector>
 
+#include "models/results/record.hpp"
 #include "report/figures/figures.hpp"
-#include "report/summary/comparison.hpp"
 #include "report/summary/summary.hpp"
+#include "scenarios/language/case.hpp"
+#include "sim/study/sweep.hpp"
 
 namespace windtunnel {
+
+// The points of a compare, each with its result or the reason why it has none.
+
+struct ComparedPoint {
+  Overrides set;                 // the varied keys, in the order of the command line
+  std::optional<Record> record;  // none: infeasible
+  std::string reason;
+};
+
+struct Comparison {
+  std::vector<VariedKey> vary;
+  std::vector<ComparedPoint> points;  // in the order of the cross product
+};
 
 // The first column is the step time.
 std::vector<const Figure*> iteration_columns(const Comparison& comparison);

@@ -26,13 +26,9 @@ SummarySection filling_section(const Record& record) {
   const FillingReport& report = *record.iteration.filling;
   const auto text = [&](const char* key) { return figure(key).text(record); };
   SummarySection section{"Work in idle time", {}};
-  section.table.columns = {{"work"},
-                           {"a unit takes", Align::right},
-                           {"a piece", Align::right},
-                           {"units a step", Align::right},
-                           {"units/s", Align::right},
-                           {"exposed", Align::right},
-                           {"limited by"}};
+  section.table = titled_table(
+      "work | a unit takes > | a piece > | units a step > | units/s > | exposed > | "
+      "limited by");
   for (const FilledWork& work : report.work) {
     section.table.rows.push_back(
         {work.name, value_text(Unit::seconds, work.unit_s), value_text(Unit::seconds, work.piece_s),
@@ -53,9 +49,8 @@ SummarySection filling_section(const Record& record) {
   if (report.ranks.size() > 1) section.rows.push_back({"by pipeline rank", by_rank(report)});
   const double speedup = number_of(figure("iteration.filling.speedup").of(record));
   if (speedup > 0) {
-    section.rows.push_back(
-        {figure("iteration.filling.speedup").title,
-         fmt::format("{:.2f} relative to doing the needed work after training", speedup)});
+    section.add(figure("iteration.filling.speedup").title,
+                "{:.2f} relative to doing the needed work after training", speedup);
   }
   for (const char* key : {"iteration.filling.tflops_per_gpu", "iteration.filling.memory_bytes"}) {
     if (!text(key).empty()) section.rows.push_back({figure(key).title, text(key)});

@@ -71,9 +71,8 @@ SummarySection memory_section(const Record& record) {
   SummarySection section{fmt::format("Memory per GPU (usable {})", format_memory(usable)), {}};
   const GpuMemory* peak = tightest(memory, record.job);
   if (peak == nullptr) return section;
-  section.rows.push_back(
-      {"peak", fmt::format("{} ({}) on pipeline rank {}", format_memory(peak->total()),
-                           format_percent(peak->total() / usable), peak - memory.data())});
+  section.add("peak", "{} ({}) on pipeline rank {}", format_memory(peak->total()),
+              format_percent(peak->total() / usable), peak - memory.data());
   const std::string chance = may_not_fit_text(record);
   if (record.memory_excess.empty() && !chance.empty()) {
     section.rows.push_back({"may not fit", chance});
@@ -88,9 +87,8 @@ SummarySection memory_section(const Record& record) {
   const auto setter = std::ranges::find(
       record.activation_peaks, fmt::format("pp {}", peak - memory.data()), &ActivationPeak::rank);
   if (setter != record.activation_peaks.end()) {
-    section.rows.push_back(
-        {"peak during", fmt::format("{} at {}, with {} of activations", setter->task,
-                                    format_seconds(setter->at_s), format_memory(setter->bytes))});
+    section.add("peak during", "{} at {}, with {} of activations", setter->task,
+                format_seconds(setter->at_s), format_memory(setter->bytes));
   }
   if (memory.size() > 1) section.rows.push_back({"by rank", totals_text(memory)});
   if (offload_of(record.job).any()) {
@@ -98,10 +96,9 @@ SummarySection memory_section(const Record& record) {
     for (const MemoryTier tier : kTiersBesideGpu) {
       const double bytes = tier_of_node(record.job, memory, tier).total();
       if (bytes <= 0) continue;
-      section.rows.push_back(
-          {tier == MemoryTier::disk ? "drives" : "host",
-           fmt::format("{} of the {} of a node", format_memory(bytes),
-                       format_memory(tier_capacity(record.job.cluster.node, tier)))});
+      section.add(tier == MemoryTier::disk ? "drives" : "host", "{} of the {} of a node",
+                  format_memory(bytes),
+                  format_memory(tier_capacity(record.job.cluster.node, tier)));
     }
   }
   if (!record.memory_excess.empty()) section.rows.push_back({"excess", record.memory_excess});

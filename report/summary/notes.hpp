@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "models/results/note.hpp"
-#include "report/summary/comparison.hpp"
+#include "report/summary/comparison_columns.hpp"
 #include "report/summary/summary.hpp"
 
 namespace windtunnel {

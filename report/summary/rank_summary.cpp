@@ -38,7 +38,7 @@ std::optional<SummarySection> rank_section(const Record& record, std::size_t mos
     row.push_back(value_text(Unit::seconds, step_s));
     section.table.rows.push_back(std::move(row));
   }
-  if (left_out > 0) section.rows.push_back({"left out", fmt::format("{} further ranks", left_out)});
+  if (left_out > 0) section.add("left out", "{} further ranks", left_out);
   return section;
 }
 

@@ -1,5 +1,3 @@
-#include "report/summary/recorded_step.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,6 +6,7 @@
 
 #include "models/base/units.hpp"
 #include "models/results/iteration_report.hpp"
+#include "report/summary/summary.hpp"
 
 namespace windtunnel {
 namespace {

@@ -145,9 +145,8 @@ SummarySection iteration_section(const Record& record) {
                             sync_text(record.job.sync[level], report.sync[level])});
   }
   if (!report.sync.empty()) {
-    section.rows.push_back({figure("iteration.inner_step_s").title,
-                            fmt::format("{}, {} of the mean", text("iteration.inner_step_s"),
-                                        text("iteration.sync_utilization"))});
+    section.add(figure("iteration.inner_step_s").title, "{}, {} of the mean",
+                text("iteration.inner_step_s"), text("iteration.sync_utilization"));
   }
   if (record.job.redundancy) {
     section.rows.insert(
@@ -182,8 +181,7 @@ SummarySection path_section(const Record& record) {
   for (const Figure* each : figures_below("iteration.critical_path_s")) {
     const double share = time_s > 0 ? number_of(each->of(record)) / time_s : 0;
     if (!(share >= kShownShare)) continue;  // skips parts that this job does not have, too
-    section.rows.push_back({each->title, fmt::format("{:>6}  {}", value_text(Unit::share, share),
-                                                     each->text(record))});
+    section.add(each->title, "{:>6}  {}", value_text(Unit::share, share), each->text(record));
   }
   return section;
 }
@@ -194,7 +192,7 @@ SummarySection evidence_section(const Record& record) {
   const std::string trials =
       record.campaign ? "of the mean over " + counted(record.campaign->trials, "trial") : "";
   SummarySection section{fmt::format("{} ({}s)", kCertaintyTitle, kIntervalTitle), {}, {}};
-  section.table.columns = {{""}, {"predicted", Align::right}};
+  section.table = titled_table(" | predicted >");
   if (record.campaign) section.table.columns.push_back({trials, Align::right});
   section.table.columns.push_back({"from the error of the cost models", Align::right});
   for (const Figure& each : figures()) {

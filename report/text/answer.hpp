@@ -1,6 +1,8 @@
 // The answer of a command, made once. Printers turn it into text for a console (report/console), a
-// page (report/answer/answer_page.hpp) and a document for programs.
+// page (report/answer/command_answers.hpp) and a document for programs.
 #pragma once
+
+#include <fmt/format.h>
 
 #include <cstddef>
 #include <functional>
@@ -42,6 +44,12 @@ struct SummarySection {
   bool with_figures = false;  // on the console, its rows begin with the answer's figures
   MakesJson chart{};          // of report/answer/charts.hpp; empty: none
   bool half = false;          // a chart that shares the width with its neighbour if there is room
+
+  // Adds a row whose value is formatted as by fmt::format().
+  template <class... Args>
+  void add(std::string label, fmt::format_string<Args...> value, Args&&... args) {
+    rows.push_back({std::move(label), fmt::format(value, std::forward<Args>(args)...)});
+  }
 };
 
 inline SummarySection chart_section(MakesJson chart, bool half = false) {

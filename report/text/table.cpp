@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string_view>
 
 #include "models/base/error.hpp"
 #include "models/base/printable.hpp"
@@ -160,6 +161,30 @@ class TableLayout {
 };
 
 }  // namespace
+
+TextTable titled_table(std::string_view titles) {
+  const auto trimmed = [](std::string_view text) {
+    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+    return text.substr(0, text.find_last_not_of(' ') + 1);
+  };
+  TextTable table;
+  while (true) {
+    const size_t end = std::min(titles.find('|'), titles.size());
+    std::string_view title = trimmed(titles.substr(0, end));
+    Column& column = table.columns.emplace_back();
+    if (title.ends_with('>')) {
+      column.align = Align::right;
+      title = trimmed(title.substr(0, title.size() - 1));
+    }
+    if (const size_t most = title.rfind('~'); most != std::string_view::npos) {
+      column.most = std::stoul(std::string(title.substr(most + 1)));
+      title = trimmed(title.substr(0, most));
+    }
+    column.title = title;
+    if (end == titles.size()) return table;
+    titles.remove_prefix(end + 1);
+  }
+}
 
 std::string shortened(const std::string& text, size_t width) {
   if (text.size() <= width) return text;

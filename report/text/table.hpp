@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace windtunnel {
@@ -22,6 +23,10 @@ struct TextTable {
   // own.
   std::vector<std::vector<std::string>> rows;
 };
+
+// A table without rows, from the titles of its columns: "rank | step time ~32 >" has two, the
+// second aligned to the right and with at most 32 characters per cell on the console.
+TextTable titled_table(std::string_view titles);
 
 // Aligns the columns with two spaces between them and no trailing blanks. Widths count UTF-8 code
 // points. Control characters, which may come from a file, are shown as bytes.

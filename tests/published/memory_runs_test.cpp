@@ -7,7 +7,6 @@
 
 #include "scenarios/language/case.hpp"
 #include "sim/study/simulate.hpp"
-#include "validate/accuracy/runs/row_scenario.hpp"
 #include "validate/accuracy/runs/run_job.hpp"
 #include "validate/accuracy/runs/runs.hpp"
 

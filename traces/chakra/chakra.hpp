@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/plan/plan.hpp"
+#include "traces/chakra/rank_plan.hpp"
 
 namespace windtunnel {
 
@@ -50,15 +51,6 @@ class ChakraExport {
   std::vector<std::vector<NodeBytes>> nodes_;  // [class][task]; empty: the class is in one file
 };
 
-struct ChakraImport {
-  Plan plan;
-  bool foreign = false;               // no file has our attributes
-  std::vector<std::string> scenario;  // as exported; empty: not known
-  int captured = 0;              // ranks with a trace of their own; the others run like the first
-  std::int64_t absent_deps = 0;  // on nodes that are missing in their file; ignored
-  std::int64_t untimed = 0;      // compute nodes of GPUs without a duration; they take no time
-};
-
 // Called with the number of files read and the total.
 using ChakraProgress = std::function<void(size_t done, size_t all)>;
 
@@ -66,8 +58,8 @@ using ChakraProgress = std::function<void(size_t done, size_t all)>;
 // neither send nor receive). `check_ranks` is called as soon as the number of ranks is known, and
 // throws if there are too many. Throws Error that names the file and the byte, the node or the
 // rank.
-ChakraImport read_chakra(std::vector<std::string> files, const ChakraProgress& progress = {},
-                         const std::function<void(int ranks)>& check_ranks = {});
+RankPlan read_chakra(std::vector<std::string> files, const ChakraProgress& progress = {},
+                     const RanksCheck& check_ranks = {});
 
 // Whether a JSON file begins like a Chakra trace.
 bool is_chakra_json(const std::string& path);

@@ -10,7 +10,7 @@
 
 #include "models/plan/plan.hpp"
 #include "traces/chakra/chakra_wire.hpp"
-#include "traces/chakra/foreign_tasks.hpp"
+#include "traces/chakra/rank_trace.hpp"
 
 namespace windtunnel {
 

@@ -10,8 +10,8 @@
 #include "models/base/error.hpp"
 #include "traces/chakra/chakra.hpp"
 #include "traces/chakra/chakra_fields.hpp"
-#include "traces/chakra/chakra_rank.hpp"
 #include "traces/chakra/rank_plan.hpp"
+#include "traces/chakra/rank_trace.hpp"
 
 namespace windtunnel {
 namespace {
@@ -29,23 +29,21 @@ void scale_gathers(Plan& plan) {
 
 }  // namespace
 
-ChakraImport read_chakra(std::vector<std::string> files, const ChakraProgress& progress,
-                         const std::function<void(int ranks)>& check_ranks) {
+RankPlan read_chakra(std::vector<std::string> files, const ChakraProgress& progress,
+                     const RanksCheck& check_ranks) {
   if (files.empty()) throw Error("no trace to read");
   // Sorts the files, so that the result does not depend on the order of the arguments.
   std::sort(files.begin(), files.end(), [](const std::string& a, const std::string& b) {
     return std::pair(rank_of_name(a), a) < std::pair(rank_of_name(b), b);
   });
   std::size_t read = 0;
-  RankPlan merged = plan_of_ranks(
+  RankPlan import = plan_of_ranks(
       [&]() -> std::optional<RankTrace> {
         if (read == files.size()) return std::nullopt;
         if (progress) progress(read, files.size());
         return read_chakra_rank(files[read++]);
       },
       check_ranks);
-  ChakraImport import{std::move(merged.plan), merged.foreign,     std::move(merged.scenario),
-                      merged.captured,        merged.absent_deps, merged.untimed};
   if (import.foreign) scale_gathers(import.plan);
   return import;
 }

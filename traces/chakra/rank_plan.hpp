@@ -17,9 +17,9 @@ struct RankPlan {
   Plan plan;                               // satisfies validate_plan
   bool foreign = false;                    // no rank has our attributes
   std::vector<std::string> scenario = {};  // as exported; empty: not known
-  int captured = 0;                        // ranks with a trace of their own
-  std::int64_t absent_deps = 0;            // sum of RankTrace::absent_deps
-  std::int64_t untimed = 0;                // sum of RankTrace::untimed
+  int captured = 0;              // ranks with a trace of their own; the others run like the first
+  std::int64_t absent_deps = 0;  // sum of RankTrace::absent_deps
+  std::int64_t untimed = 0;      // sum of RankTrace::untimed
 };
 
 // Called with the number of ranks before ranks without a trace are added; throws if the machine has

@@ -1,4 +1,3 @@
-#include "traces/nccl/nccl_tests_json.hpp"
 
 #include <fmt/format.h>
 

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "models/base/printable.hpp"
-#include "traces/nccl/nccl_tests_json.hpp"
 #include "traces/nccl/nccl_tests_row.hpp"
 #include "traces/text/text.hpp"
 
@@ -75,12 +74,8 @@ class LogReader {
 
   std::vector<CollectiveRow> read() {
     collective_ = log_.collective.empty() ? collective_in_name(file_) : log_.collective;
-    size_t at = 0;
-    for (line_ = 1; at < text_.size(); ++line_) {
-      const size_t end = std::min(text_.find('\n', at), text_.size());
-      std::string_view line = text_.substr(at, end - at);
-      at = end + 1;
-      if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    for (const std::string_view line : lines_of(text_)) {
+      ++line_;
       offset_ = behind_label(line);
       read_line(line.substr(offset_));
     }

@@ -55,4 +55,11 @@ CsvTable table_of(std::vector<CollectiveRow>& rows, const std::string& file);
 // 22809 -> "2.28.9"
 std::string version_text(long code);
 
+// The JSON that nccl-tests writes with -J FILE (src/util.cu, file versions 1 and 2): `args`,
+// `nccl_version`, `config.devices`, and `results`, each with `out_of_place` and `in_place`.
+
+// Throws Error with file:line:column of the faulty result.
+std::vector<CollectiveRow> parse_nccl_tests_json(std::string_view text, const std::string& file,
+                                                 const LogContext& log);
+
 }  // namespace windtunnel

@@ -1,5 +1,3 @@
-#include "traces/profile/kineto.hpp"
-
 #include <fmt/format.h>
 
 #include <array>
@@ -11,6 +9,7 @@
 #include "models/base/error.hpp"
 #include "traces/profile/packed_file.hpp"
 #include "traces/profile/profile_events.hpp"
+#include "traces/profile/profile_reader.hpp"
 
 namespace windtunnel {
 namespace {

@@ -1,5 +1,3 @@
-#include "traces/profile/nsight.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 
 #include "models/base/error.hpp"
 #include "traces/profile/profile_events.hpp"
+#include "traces/profile/profile_reader.hpp"
 #include "traces/sqlite/sqlite_reader.hpp"
 
 namespace windtunnel {

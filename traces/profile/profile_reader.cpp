@@ -8,8 +8,6 @@
 #include <string_view>
 
 #include "traces/profile/captured_steps.hpp"
-#include "traces/profile/kineto.hpp"
-#include "traces/profile/nsight.hpp"
 #include "traces/text/input_file.hpp"
 
 namespace windtunnel {

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
-#include "traces/chakra/foreign_tasks.hpp"
+#include "traces/chakra/rank_trace.hpp"
 #include "traces/profile/program_names.hpp"
 
 namespace windtunnel {

@@ -1,6 +1,6 @@
 // A profiler's recording of one rank: the work of its GPU with launch times, its collectives with
-// their sizes, and the steps. Readers of PyTorch's profiler (kineto.hpp) and of Nsight Systems
-// (nsight.hpp) make it; captured_steps.hpp and profile_tasks.hpp use it. Times are seconds since
+// their sizes, and the steps. Readers of PyTorch's profiler and of Nsight Systems make it
+// (profile_reader.hpp); captured_steps.hpp and profile_tasks.hpp use it. Times are seconds since
 // the first event of the file.
 #pragma once
 

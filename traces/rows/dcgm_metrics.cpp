@@ -79,7 +79,9 @@ class MetricsReader {
 
   ClusterRecords finished() {
     records_.named_in = "metrics";
-    watch();
+    for (const Series& each : series_) {
+      for (const auto& [at_s, value] : each.samples) records_.watch(at_s);
+    }
     std::ranges::stable_sort(series_, {}, [](const Series& each) {
       return each.samples.empty() ? 0.0 : each.samples.front().first;
     });
@@ -174,17 +176,6 @@ class MetricsReader {
     return known->second;
   }
 
-  void watch() {
-    bool any = false;
-    for (const Series& each : series_) {
-      for (const auto& sample : each.samples) {
-        records_.from_s = any ? std::min(records_.from_s, sample.first) : sample.first;
-        records_.until_s = any ? std::max(records_.until_s, sample.first) : sample.first;
-        any = true;
-      }
-    }
-  }
-
   std::string node_of(const Series& each) {
     std::string node = each.label("Hostname");
     if (node.empty()) node = each.label("node");
@@ -273,14 +264,8 @@ bool is_dcgm_metrics(std::string_view text) {
 std::vector<FaultLog> read_dcgm_metrics(std::string_view text, const std::string& file,
                                         const FaultLog& head) {
   MetricsReader reader(file);
-  int number = 1;
-  for (std::size_t at = 0; at < text.size(); ++number) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    std::string_view line = text.substr(at, end - at);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    reader.line(line, number);
-    at = end + 1;
-  }
+  int number = 0;
+  for (const std::string_view line : lines_of(text)) reader.line(line, ++number);
   return fault_logs_of(reader.finished(), head, file);
 }
 

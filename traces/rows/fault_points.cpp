@@ -158,11 +158,8 @@ StatedCell cell_of(RowReader& reader, const CellColumn& column) {
 
 std::vector<std::string> parts_of(std::string_view text) {
   std::vector<std::string> parts;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find(';'), text.size());
-    const std::string_view part = trimmed(text.substr(0, end));
-    if (!part.empty()) parts.emplace_back(part);
-    text.remove_prefix(std::min(end + 1, text.size()));
+  for (const std::string_view part : split(text, ';')) {
+    if (!trimmed(part).empty()) parts.emplace_back(trimmed(part));
   }
   return parts;
 }

@@ -3,6 +3,7 @@
 // its processes.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -24,7 +25,9 @@ struct FaultRecord {
 };
 
 struct ClusterRecords {
-  double from_s = 0, until_s = 0;    // observed period
+  // The observed period, which contains the time of every fault.
+  double from_s = std::numeric_limits<double>::infinity();
+  double until_s = -std::numeric_limits<double>::infinity();
   std::set<std::string> nodes;       // named in the records
   std::string named_in = "records";  // the kind of records that name nodes
   int fewest_nodes = 1;              // minimum number of nodes that must have existed
@@ -34,6 +37,8 @@ struct ClusterRecords {
   double same_fault_s = 60;
   std::vector<FaultRecord> faults;
   std::vector<std::pair<std::string, std::string>> notes;  // as FaultLog::notes
+
+  void watch(double at_s);  // extends the period to this time
 };
 
 // `head` has name, nodes and length as far as a file states them. Nodes are numbered in the order
@@ -41,7 +46,7 @@ struct ClusterRecords {
 std::vector<FaultLog> fault_logs_of(ClusterRecords records, const FaultLog& head,
                                     const std::string& file);
 
-// ---- Slurm's accounting: slurm_jobs.cpp ----
+// ---- Slurm's accounting: slurm_records.cpp ----
 //
 // `sacct -P -X -o JobID,State,Start,End,NNodes,NodeList` (also with -p) prints a header line and a
 // line for each job, with cells separated by '|'. The state of a job tells what failed
@@ -59,7 +64,7 @@ bool is_slurm_table(std::string_view text);  // of jobs or of events
 std::vector<FaultLog> read_slurm_jobs(std::string_view text, const std::string& file,
                                       const FaultLog& head);
 
-// ---- Slurm's events of nodes: slurm_events.cpp ----
+// ---- Slurm's events of nodes: slurm_records.cpp ----
 //
 // `sacctmgr -P show event format=NodeName,Start,End,State,Reason` prints a line for each time that
 // a node was out of service (slurm.schedmd.com/sacctmgr.html). A node that becomes DOWN, FAIL,
@@ -98,7 +103,7 @@ bool is_dcgm_metrics(std::string_view text);
 std::vector<FaultLog> read_dcgm_metrics(std::string_view text, const std::string& file,
                                         const FaultLog& head);
 
-// ---- Meaning of Xids in both formats, by NVIDIA's list (xid_errors.hpp) ----
+// ---- Meaning of Xids in both formats, by NVIDIA's list (find_xid()) ----
 
 struct XidCounts {
   std::map<std::string, int> harmless, unknown;
@@ -115,7 +120,7 @@ std::string counts_text(const std::map<std::string, int>& counts);
 
 // ---- Kernel logs (dmesg, journalctl -k, syslog), of one node or of many: kernel_log.cpp ----
 //
-// A line "NVRM: Xid (PCI:0000:3b:00): 79, ..." is an error of NVIDIA's driver; xid_errors.hpp says
+// A line "NVRM: Xid (PCI:0000:3b:00): 79, ..." is an error of NVIDIA's driver; find_xid() says
 // what each number costs. A line "SXid (...): 12028, Fatal, ..." is an error of a switch, and costs
 // the node if it says Fatal (docs.nvidia.com, Fabric Manager user guide).
 //
@@ -150,5 +155,23 @@ bool take_whole(std::string_view& text, std::size_t least_digits, std::size_t mo
 bool take_clock(std::string_view& text, double& seconds);  // "11:11:22.5"
 // Days since 1970; nothing if there is no such day.
 std::optional<double> day_number(int year, int month, int day);
+
+// The cost of each error that NVIDIA's driver reports (Xid), by number: a row for each in
+// fault_records.cpp.
+
+enum class XidCost {
+  nothing,  // only informs, or follows another Xid that counts
+  process,  // the application has to restart; the GPU continues
+  node,     // the GPU has to be reset, or the node restarted or inspected
+  fatal,    // `node` if the line calls the error fatal, else `nothing`
+};
+
+struct XidError {
+  int first = 0, last = 0;  // range of numbers, inclusive
+  XidCost cost = XidCost::nothing;
+  std::string_view what;
+};
+
+const XidError* find_xid(int number);  // null: NVIDIA's list states no action for it
 
 }  // namespace windtunnel

@@ -190,12 +190,9 @@ class KernelLogReader {
     if (clock_ == Clock::without_year) {
       const std::map<int, double> days = days_without_year(seen_);
       const auto at = [&](int day, double seconds) { return days.at(day) * kDay_s + seconds; };
-      bool any = false;
       for (const auto& [day, times] : seen_) {
-        records_.from_s =
-            std::min(any ? records_.from_s : at(day, times.first), at(day, times.first));
-        records_.until_s = std::max(records_.until_s, at(day, times.second));
-        any = true;
+        records_.watch(at(day, times.first));
+        records_.watch(at(day, times.second));
       }
       for (std::size_t i = 0; i < records_.faults.size(); ++i) {
         records_.faults[i].at_s = at(days_of_faults_[i], records_.faults[i].at_s);
@@ -236,7 +233,6 @@ class KernelLogReader {
       clock_ = stamp.clock;
       first_line_ = number;
       first_host_ = stamp.host;
-      records_.from_s = records_.until_s = stamp.clock == Clock::without_year ? 0 : stamp.seconds;
     }
     if (stamp.clock == Clock::boot) {
       const bool other_host = stamp.host != first_host_;
@@ -253,8 +249,7 @@ class KernelLogReader {
       times->second.first = std::min(times->second.first, stamp.seconds);
       times->second.second = std::max(times->second.second, stamp.seconds);
     } else {
-      records_.from_s = std::min(records_.from_s, stamp.seconds);
-      records_.until_s = std::max(records_.until_s, stamp.seconds);
+      records_.watch(stamp.seconds);
     }
     if (!stamp.host.empty() && stamp.host != last_host_) {
       last_host_ = stamp.host;
@@ -305,12 +300,8 @@ bool is_kernel_log(std::string_view text) {
 std::vector<FaultLog> read_kernel_log(std::string_view text, const std::string& file,
                                       const FaultLog& head) {
   KernelLogReader reader(file);
-  int number = 1;
-  for (std::size_t at = 0; at < text.size(); ++number) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    reader.line(text.substr(at, end - at), number);
-    at = end + 1;
-  }
+  int number = 0;
+  for (const std::string_view line : lines_of(text)) reader.line(line, ++number);
   return fault_logs_of(reader.finished(), head, file);
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "models/base/error.hpp"
 
@@ -22,6 +23,11 @@ bool contains_text(std::string_view text, std::string_view part);
 std::string plain_name(std::string_view text);
 
 std::string_view trimmed(std::string_view text);  // without blanks and tabs at both ends
+
+// The parts between separators: "a,,b" has three, and an empty text has an empty one.
+std::vector<std::string_view> split(std::string_view text, char separator);
+// The lines without their ends, which are "\n" or "\r\n".
+std::vector<std::string_view> lines_of(std::string_view text);
 
 // Replaces the file at `path` by a finished one, so that a reader sees either the old or the new
 // file. If the storage cannot rename (buckets mounted as folders), copies it in one go. Throws

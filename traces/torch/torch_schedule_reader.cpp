@@ -28,16 +28,6 @@ struct TorchRow {
   std::vector<TorchAction> actions;
 };
 
-std::vector<std::string_view> split(std::string_view text, char at) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const size_t end = text.find(at);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
-}
-
 // Reads text into rows of actions, and rows into a schedule.
 class TorchReader {
  public:

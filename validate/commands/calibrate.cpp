@@ -86,7 +86,7 @@ std::string_view unit_of(std::string_view name) {
 }
 
 TextTable parameters_table(const RunFit& fit, const Calibration& base) {
-  TextTable table{{{"parameter"}, {"before"}, {"fitted (90 % interval)"}, {"origin"}}, {}};
+  TextTable table = titled_table("parameter | before | fitted (90 % interval) | origin");
   const auto add = [&](std::string_view name, const Parameter& before, const Parameter& after) {
     const std::string_view unit = unit_of(name);
     table.rows.push_back({std::string(name), interval_text(before, unit),

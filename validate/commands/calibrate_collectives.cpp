@@ -209,7 +209,7 @@ void for_each_moved(const Calibration& before, const Calibration& after, const A
 }
 
 TextTable parameters_table(const Calibration& before, const Calibration& after) {
-  TextTable table{{{"parameter"}, {"before"}, {"fitted (90 % interval)"}}, {}};
+  TextTable table = titled_table("parameter | before | fitted (90 % interval)");
   for_each_moved(
       before, after,
       [&](const std::string& name, std::string_view unit, const Parameter& from,
@@ -256,12 +256,7 @@ std::vector<std::string> pace_warnings(const MachineFit& fit) {
 }
 
 TextTable residuals_table(const MachineFit& fit) {
-  TextTable table{{{"residuals"},
-                   {"points", Align::right},
-                   {"median before", Align::right},
-                   {"median", Align::right},
-                   {"p90", Align::right}},
-                  {}};
+  TextTable table = titled_table("residuals | points > | median before > | median > | p90 >");
   for (const auto& [name, residuals] :
        residuals_of(fit.points.points, fit.start, fit.fitted.calibration)) {
     table.rows.push_back({name, std::to_string(residuals.after.size()),

@@ -74,13 +74,13 @@ Document all_document(const ByKind<Validation>& validations, const MeasuredFiles
     families.columns = table.columns;
     std::ranges::move(table.rows, std::back_inserter(families.rows));
   }
-  TextTable read = lines_table({"file", "kind"});
+  TextTable read = titled_table("file | kind");
   for (const auto& [kind, paths] : files.of_kind) {
     for (const std::string& path : paths) {
       read.rows.push_back({without_folder(path), kind->name});
     }
   }
-  TextTable not_read = lines_table({"file"});
+  TextTable not_read = titled_table("file");
   for (const SkippedRow& file : files.not_read) not_read.rows.push_back({without_folder(file.id)});
   return {"all",
           {{"families", std::move(families)},

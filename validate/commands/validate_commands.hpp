@@ -2,7 +2,11 @@
 // own; each function adds one.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "cli/program/command.hpp"
+#include "validate/accuracy/execution/executed_plan.hpp"
 #include "validate/commands/validations.hpp"
 
 namespace windtunnel {
@@ -26,5 +30,25 @@ ValidationCommand define_validate_all(CLI::App& validate);
 // `execution`: executes plans of scenarios on this machine, and compares them with simulations that
 // include this machine's overheads, which are measured on other plans first.
 ValidationCommand define_validate_execution(CLI::App& validate);
+
+// Reads the plan of a scenario of one or several jobs, for commands that execute it.
+
+// `ranks_per_node` overrides the scenario's; 0: does not. Throws Error as load_scenario() and
+// executed_plan() do.
+ExecutedPlan read_executed_plan(const std::string& path, const std::vector<std::string>& set,
+                                int ranks_per_node = 0);
+
+// Adds --kernels cpu|cuda.
+void add_kernels_option(const CommandLine& app, std::string& device);
+// Measures the kernels that the plan's computations will run; "": computations are waits. Throws
+// Error as measured_kernels() does.
+void take_kernels(ExecutedPlan& executed, const std::string& device);
+
+// Applies --nccl. Throws Error without NCCL or a GPU.
+void take_nccl(ExecutedPlan& executed);
+
+// Whether this machine can emulate the cluster with a testbed. If not, prints the reason and the
+// alternative to stderr.
+bool testbed_is_there(const Cluster& cluster);
 
 }  // namespace windtunnel

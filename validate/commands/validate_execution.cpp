@@ -11,7 +11,6 @@
 #include "cli/program/output.hpp"
 #include "models/base/units.hpp"
 #include "validate/accuracy/execution/execution_judgement.hpp"
-#include "validate/commands/read_executed_plan.hpp"
 #include "validate/commands/validate_commands.hpp"
 #include "validate/pages/execution_answer.hpp"
 
@@ -58,16 +57,9 @@ std::string all_ways_text(const std::vector<JudgedExecution>& judged) {
 }
 
 TextTable judged_table(const std::vector<JudgedExecution>& judged) {
-  TextTable table{{{"scenario", Align::left},
-                   {"ranks", Align::right},
-                   {"predicted", Align::right},
-                   {"from", Align::right},
-                   {"to", Align::right},
-                   {"measured", Align::right},
-                   {"error", Align::right},
-                   {"inside", Align::right},
-                   {"kinds of task", Align::left}},
-                  {}};
+  TextTable table = titled_table(
+      "scenario | ranks > | predicted > | from > | to > | measured > | error > | "
+      "inside > | kinds of task");
   for (const JudgedExecution& each : judged) {
     std::string kinds;
     for (const ComparedKind& kind : each.comparison.kinds) {
@@ -123,21 +115,19 @@ SummarySection verdict_section(const ExecutionVerdict& verdict) {
   SummarySection section{"Over all of them",
                          {{"step", "median error " + share_text(verdict.median_step_error)}}};
   for (const ComparedKind& kind : verdict.kinds) {
-    section.rows.push_back(
-        {name_of(kind.kind),
-         fmt::format("median error {} over the scenarios, {} over all tasks{}",
-                     share_text(kind.median_error), signed_percent(kind.total.error()),
-                     kind.within >= 0
-                         ? fmt::format("; {} in their 90 % interval", share_text(kind.within))
-                         : "")});
+    section.add(name_of(kind.kind), "median error {} over the scenarios, {} over all tasks{}",
+                share_text(kind.median_error), signed_percent(kind.total.error()),
+                kind.within >= 0
+                    ? fmt::format("; {} in their 90 % interval", share_text(kind.within))
+                    : "");
   }
   section.rows.push_back(
       {"intervals", verdict.coverage >= 0
                         ? fmt::format("{} of the executions are within their 90 % interval",
                                       share_text(verdict.coverage))
                         : "none, because they need the errors of at least two other scenarios"});
-  section.rows.push_back({"in order", fmt::format("{} of {} pairs that differ by more than 10 %",
-                                                  verdict.pairs_in_order, verdict.pairs)});
+  section.add("in order", "{} of {} pairs that differ by more than 10 %", verdict.pairs_in_order,
+              verdict.pairs);
   return section;
 }
 

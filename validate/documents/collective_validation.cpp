@@ -1,5 +1,3 @@
-#include "validate/documents/collective_validation.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,6 +9,7 @@
 #include "models/base/units.hpp"
 #include "validate/accuracy/collectives/collective_machine.hpp"
 #include "validate/documents/form_document.hpp"
+#include "validate/documents/kind_documents.hpp"
 #include "validate/documents/validation_rows.hpp"
 
 namespace windtunnel {
@@ -50,7 +49,7 @@ TextTable points_table(const Rows& rows) {
 
 // Families whose points all deviate to one side, because the network differs, with the ratio.
 TextTable paces_table(const ValidationReport& report) {
-  TextTable paces = lines_table({"family", "pace"});
+  TextTable paces = titled_table("family | pace");
   for (const ValidationFamily& family : report.families) {
     std::vector<double> ratios;
     for (const ValidationRow& row : report.rows) {
@@ -142,7 +141,7 @@ std::string worse_than_the_ring(const CollectivesSummary& summary,
 }
 
 TextTable sums_table(const CollectivesSummary& summary) {
-  TextTable sums = lines_table({"of", "below", "from", "points_below", "points_from"});
+  TextTable sums = titled_table("of | below | from | points_below | points_from");
   const auto add = [&](const char* of, const MedianErrors& below, const MedianErrors& from) {
     if (below.points + from.points == 0) return;
     sums.rows.push_back({of, ours_and_ring(below), ours_and_ring(from),

@@ -1,4 +1,3 @@
-#include "validate/documents/compression_validation.hpp"
 
 #include <fmt/format.h>
 
@@ -6,6 +5,7 @@
 #include <vector>
 
 #include "models/base/units.hpp"
+#include "validate/documents/kind_documents.hpp"
 #include "validate/documents/validation.hpp"
 #include "validate/documents/validation_rows.hpp"
 
@@ -37,7 +37,7 @@ const std::vector<Shown<Crossover>>& crossover_columns() {
 }
 
 TextTable texts_table(const char* title, const std::vector<std::string>& texts) {
-  TextTable table = lines_table({title});
+  TextTable table = titled_table(title);
   for (const std::string& text : texts) table.rows.push_back({text});
   return table;
 }

@@ -1,10 +1,10 @@
-#include "validate/documents/fault_validation.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "validate/documents/kind_documents.hpp"
 #include "validate/documents/validation.hpp"
 #include "validate/documents/validation_rows.hpp"
 
@@ -110,7 +110,7 @@ std::vector<std::string> remarks_of(const FaultPrediction& row) {
 }
 
 TextTable inputs_table(const std::vector<FaultPrediction>& predictions) {
-  TextTable inputs = lines_table({"row", "input", "range", "moves the result by", "why"});
+  TextTable inputs = titled_table("row | input | range | moves the result by | why");
   for (const FaultPrediction& row : predictions) {
     for (const FaultInput& input : row.unpublished) {
       inputs.rows.push_back(
@@ -185,7 +185,7 @@ Document faults_document(const FaultValidation& validation) {
   document["metrics"] = metric_documents(validation);
   document["inputs"] = inputs_table(validation.predictions);
   std::vector<Document> rows;
-  TextTable remarks = lines_table({"row", "remark"});
+  TextTable remarks = titled_table("row | remark");
   for (const FaultPrediction& row : validation.predictions) {
     if (!row.unpublished.empty()) {
       rows.push_back({{}, {{"row", row.name}, {"inputs", inputs_table({row})}}});
@@ -194,7 +194,7 @@ Document faults_document(const FaultValidation& validation) {
   }
   document["rows"] = std::move(rows);
   document["remarks"] = std::move(remarks);
-  TextTable rates = lines_table({"rate", "value", "rows"});
+  TextTable rates = titled_table("rate | value | rows");
   for (const FaultRate& rate : validation.rates) {
     rates.rows.push_back(
         {rate.name, fmt::format("{} {}", number(rate.value), rate.unit), rate.rows});
@@ -219,7 +219,7 @@ std::vector<SummarySection> fault_sections(const FaultValidation& validation) {
   SummarySection remarks{"Notes on these rows", {}, {}};
   for (const auto& cells : table("remarks").rows) remarks.rows.push_back({cells[0], cells[1]});
   for (const auto& cells : table("rates").rows) {
-    remarks.rows.push_back({cells[0], fmt::format("{}, {}", cells[1], cells[2])});
+    remarks.add(cells[0], "{}, {}", cells[1], cells[2]);
   }
   if (!remarks.rows.empty()) sections.push_back(std::move(remarks));
   return sections;

@@ -172,27 +172,6 @@ class FilledForm {
   std::size_t width_;
 };
 
-std::string_view trimmed(std::string_view text) {
-  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
-  return text.substr(0, text.find_last_not_of(' ') + 1);
-}
-
-// Parses "title = name ~32 >" to a column, and the name of the column that it shows.
-std::pair<Column, std::string_view> picked_column(std::string_view text) {
-  Column column;
-  if (text.ends_with('>')) {
-    column.align = Align::right;
-    text = trimmed(text.substr(0, text.size() - 1));
-  }
-  if (const std::size_t most = text.rfind('~'); most != std::string_view::npos) {
-    column.most = std::stoul(std::string(text.substr(most + 1)));
-    text = trimmed(text.substr(0, most));
-  }
-  const std::size_t equals = text.find(" = ");
-  column.title = text.substr(0, equals);
-  return {column, equals == std::string_view::npos ? text : text.substr(equals + 3)};
-}
-
 std::string filled_form(const Document& document, Medium medium, std::size_t width) {
   return FilledForm(layout_of(document.form, medium), medium, width)
       .filled({.document = &document});
@@ -211,18 +190,19 @@ std::string markdown_page(const Document& document) {
 TextTable picked(const TextTable& table, std::string_view columns) {
   TextTable result;
   std::vector<std::size_t> from;
-  while (!columns.empty()) {
-    const std::size_t end = std::min(columns.find(" | "), columns.size());
-    const std::string_view text = trimmed(columns.substr(0, end));
-    columns.remove_prefix(std::min(end + 3, columns.size()));
-    const auto [column, name] = picked_column(text);
+  for (Column& column : titled_table(columns).columns) {
+    const bool all_brief = column.title == "*";
+    const std::size_t equals = column.title.find(" = ");
+    const std::string name =
+        equals == std::string::npos ? column.title : column.title.substr(equals + 3);
+    column.title.resize(std::min(equals, column.title.size()));
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
-      if (text == "*" ? table.columns[i].brief.empty() : table.columns[i].title != name) continue;
-      result.columns.push_back(text == "*" ? table.columns[i] : column);
+      if (all_brief ? table.columns[i].brief.empty() : table.columns[i].title != name) continue;
+      result.columns.push_back(all_brief ? table.columns[i] : column);
       from.push_back(i);
-      if (text != "*") break;
+      if (!all_brief) break;
     }
-    CHECK(text == "*" || (!from.empty() && table.columns[from.back()].title == name),
+    CHECK(all_brief || (!from.empty() && table.columns[from.back()].title == name),
           "a table has no column '{}'", name);
   }
   for (const std::vector<std::string>& row : table.rows) {
@@ -233,13 +213,6 @@ TextTable picked(const TextTable& table, std::string_view columns) {
     }
   }
   return result;
-}
-
-TextTable lines_table(const std::vector<std::string>& titles, Lines lines) {
-  TextTable table;
-  for (const std::string& title : titles) table.columns.push_back({title});
-  table.rows = std::move(lines);
-  return table;
 }
 
 std::string markdown_text(const std::string& text) {

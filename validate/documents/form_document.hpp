@@ -45,9 +45,7 @@ std::string markdown_page(const Document& document);
 // unknown column.
 TextTable picked(const TextTable& table, std::string_view columns);
 
-// A table without rows if `lines` is empty.
 using Lines = std::vector<std::vector<std::string>>;
-TextTable lines_table(const std::vector<std::string>& titles, Lines lines = {});
 
 struct EmbeddedForm {
   std::string_view name, text;

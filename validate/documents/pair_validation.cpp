@@ -1,4 +1,3 @@
-#include "validate/documents/pair_validation.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,6 +7,7 @@
 #include "models/base/units.hpp"
 #include "report/figures/figure_text.hpp"
 #include "validate/documents/form_document.hpp"
+#include "validate/documents/kind_documents.hpp"
 #include "validate/documents/validation.hpp"
 
 namespace windtunnel {
@@ -124,20 +124,9 @@ std::string variation_text(const PairSpreadMachine& machine) {
 }
 
 TextTable spread_table(const PairSpreadMachine& machine) {
-  TextTable table{{{"collective"},
-                   {"GPUs per node", Align::right},
-                   {"size", Align::right},
-                   {"pairs", Align::right},
-                   {"p10", Align::right},
-                   {"p50", Align::right},
-                   {"p90", Align::right},
-                   {"simulated p10", Align::right},
-                   {"p50", Align::right},
-                   {"p90", Align::right},
-                   {"error", Align::right},
-                   {"equal pairs", Align::right},
-                   {""}},
-                  {}};
+  TextTable table = titled_table(
+      "collective | GPUs per node > | size > | pairs > | p10 > | p50 > | p90 > | "
+      "simulated p10 > | p50 > | p90 > | error > | equal pairs > | ");
   for (const PairSeriesSpread& series : machine.series) table.rows.push_back(spread_cells(series));
   return table;
 }
@@ -168,7 +157,7 @@ Document pairs_document(const PairSpread& spread) {
     document["series"] = spread_table(machine);
     document.parts.merge(verdict_document(machine).parts);
   }
-  TextTable not_used = lines_table({"row", "reason"});
+  TextTable not_used = titled_table("row | reason");
   for (const SkippedRow& row : spread.skipped) not_used.rows.push_back({row.id, row.reason});
   return {"pairs", {{"machines", std::move(machines)}, {"not_used", std::move(not_used)}}};
 }

@@ -73,12 +73,7 @@ TextTable metric_families(const ValidationReport& report, std::string_view metri
 }
 
 TextTable labels_table(const ValidationReport& report) {
-  TextTable table{{{"family"},
-                   {"rows", Align::right},
-                   {"right", Align::right},
-                   {"missed", Align::right},
-                   {"false alarms", Align::right}},
-                  {}};
+  TextTable table = titled_table("family | rows > | right > | missed > | false alarms >");
   for (const ValidationFamily& family : report.families) {
     if (!family.out_of_memory) continue;
     const MemoryLabels& labels = *family.out_of_memory;
@@ -92,13 +87,8 @@ TextTable labels_table(const ValidationReport& report) {
 }
 
 TextTable ranking_table(const ValidationReport& report) {
-  TextTable table{{{"family"},
-                   {"jobs", Align::right},
-                   {"pairs", Align::right},
-                   {"tau", Align::right},
-                   {"median regret", Align::right},
-                   {"worst regret", Align::right}},
-                  {}};
+  TextTable table =
+      titled_table("family | jobs > | pairs > | tau > | median regret > | worst regret >");
   for (const ValidationFamily& family : report.families) {
     if (!family.ranking) continue;
     const GroupRanking& ranking = *family.ranking;
@@ -143,7 +133,7 @@ std::vector<std::string> pooled_cells(const std::vector<ValidationRow>& rows,
 
 // This is the accuracy of each metric over all rows, blind or not.
 TextTable pooled_table(const ValidationReport& report) {
-  TextTable table = lines_table({"kind", "what", "rows", "median", "p90", "mean", "inside"});
+  TextTable table = titled_table("kind | what | rows | median | p90 | mean | inside");
   if (report.rows.empty() && report.fitted.empty()) return table;
   for (const auto& [metric, what] :
        {std::pair{kStep, "step times"}, std::pair{kMemory, "peak memory"}}) {
@@ -162,13 +152,9 @@ TextTable publishers_table(const ValidationReport& report) {
     gpus.insert(row.family.substr(row.family.rfind(" / ") + 3));
     errors.add(row);
   }
-  TextTable table{{{"source of rows"},
-                   {"GPUs"},
-                   {"blind rows", Align::right},
-                   {"median error", Align::right},
-                   {"nine of ten within", Align::right},
-                   {"inside their 90 % interval", Align::right}},
-                  {}};
+  TextTable table = titled_table(
+      "source of rows | GPUs | blind rows > | median error > | nine of ten within > | "
+      "inside their 90 % interval >");
   for (const auto& [name, publisher] : publishers) {
     const auto& [gpus, errors] = publisher;
     table.rows.push_back({name, fmt::format("{}", fmt::join(gpus, ", ")),
@@ -179,7 +165,7 @@ TextTable publishers_table(const ValidationReport& report) {
 }
 
 TextTable not_blind_table(const ValidationReport& report) {
-  TextTable table{{{"fit"}, {"numbers"}, {"calibrations"}, {"rows", Align::right}}, {}};
+  TextTable table = titled_table("fit | numbers | calibrations | rows >");
   for (const FittedBefore& fit : report.fitted_before) {
     table.rows.push_back({fit.source, fmt::format("{}", fmt::join(fit.numbers, ", ")),
                           fmt::format("{}", fmt::join(fit.calibrations, ", ")),
@@ -190,14 +176,9 @@ TextTable not_blind_table(const ValidationReport& report) {
 
 // Each family compared with the others.
 TextTable familiarity_table(const ValidationReport& report) {
-  TextTable table{{{"family"},
-                   {"blind rows", Align::right},
-                   {"its deviation", Align::right},
-                   {"most alike"},
-                   {"rows", Align::right},
-                   {"their deviation", Align::right},
-                   {"traits that no other family has"}},
-                  {}};
+  TextTable table = titled_table(
+      "family | blind rows > | its deviation > | most alike | rows > | "
+      "their deviation > | traits that no other family has");
   for (const MeasuredRuns& runs : report.measured) {
     const Familiarity found = familiarity(runs.traits, report.measured, runs.family);
     table.rows.push_back({runs.family, std::to_string(runs.rows),

@@ -35,7 +35,7 @@ Json sample_faults_json(std::span<const SampleFault> faults) {
 }
 
 TextTable sample_faults_table(std::span<const SampleFault> faults) {
-  TextTable table = lines_table({"fault", "first rows", "advice"});
+  TextTable table = titled_table("fault | first rows | advice");
   for (std::size_t i = 0; i < faults.size(); ++i) {
     const bool last = i + 1 == faults.size() || faults[i + 1].kind != faults[i].kind;
     table.rows.push_back(

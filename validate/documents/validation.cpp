@@ -108,7 +108,7 @@ const std::vector<FamilyColumn>& family_columns() {
 
 // A note that families of one kind share is printed with the first of them.
 TextTable remarks_table(const ValidationReport& report) {
-  TextTable remarks = lines_table({"family", "metric", "note", "rule", "mape"});
+  TextTable remarks = titled_table("family | metric | note | rule | mape");
   std::string last_note;
   for (const ValidationFamily& family : report.families) {
     if (!family.note.empty() && family.note != last_note) {

@@ -34,7 +34,7 @@ std::string letter(std::size_t rule) {
 }
 
 TextTable notes_table(const ValidationReport& report) {
-  TextTable notes = lines_table({"family", "metric", "note"});
+  TextTable notes = titled_table("family | metric | note");
   for (const ValidationFamily& family : report.families) {
     if (!family.note.empty()) notes.rows.push_back({family.name, family.metric, family.note});
   }
@@ -42,7 +42,7 @@ TextTable notes_table(const ValidationReport& report) {
 }
 
 TextTable rules_table(const ValidationReport& report) {
-  TextTable rules = lines_table({"letter", "rule"});
+  TextTable rules = titled_table("letter | rule");
   for (const std::string& rule : rules_of(report)) {
     rules.rows.push_back({letter(rules.rows.size()), rule});
   }
@@ -50,7 +50,7 @@ TextTable rules_table(const ValidationReport& report) {
 }
 
 TextTable skipped_table(const ValidationReport& report) {
-  TextTable table = lines_table({"row", "reason"});
+  TextTable table = titled_table("row | reason");
   for (const SkippedRow& row : report.skipped) {
     table.rows.push_back({without_folder(row.id), row.reason});
   }
@@ -58,7 +58,7 @@ TextTable skipped_table(const ValidationReport& report) {
 }
 
 TextTable assumed_table(const ValidationReport& report) {
-  TextTable table = lines_table({"family", "assumed"});
+  TextTable table = titled_table("family | assumed");
   std::set<std::string> told;
   for (const ValidationFamily& family : report.families) {
     if (family.assumed.empty() || !told.insert(family.name).second) continue;
@@ -153,7 +153,7 @@ TextTable reasons_table(const ValidationReport& report) {
                                                                            by_reason.end());
   std::ranges::stable_sort(reasons, std::greater(),
                            [](const auto& reason) { return reason.second.first; });
-  TextTable table{{{"reason"}, {"rows", Align::right}, {"first"}}, {}};
+  TextTable table = titled_table("reason | rows > | first");
   for (const auto& [reason, found] : reasons) {
     table.rows.push_back({reason, std::to_string(found.first), found.second});
   }

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <map>
 
-#include "report/answer/answer_page.hpp"
+#include "report/answer/command_answers.hpp"
 #include "validate/documents/validation_rows.hpp"
 #include "validate/pages/validation_page.hpp"
 

@@ -42,11 +42,7 @@ std::string executions_line(const ExecutedPlan& executed, const Executions& exec
 
 // Rows for the step, each kind of task, each step's end if there are several, and each rank.
 TextTable execution_table(const ExecutionComparison& comparison) {
-  TextTable times{{{"", Align::left},
-                   {"predicted", Align::right},
-                   {"measured", Align::right},
-                   {"error", Align::right}},
-                  {}};
+  TextTable times = titled_table(" | predicted > | measured > | error >");
   times.rows.push_back(time_cells("step", comparison.step));
   // The mean per rank is comparable with the step; a receive lasts from when it is posted.
   const double ranks = std::max<double>(1, static_cast<double>(comparison.ranks.size()));

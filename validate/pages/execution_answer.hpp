@@ -6,7 +6,7 @@
 
 #include "report/text/answer.hpp"
 #include "validate/accuracy/execution/executed_plan.hpp"
-#include "validate/accuracy/execution/execution_comparison.hpp"
+#include "validate/accuracy/execution/execution_judgement.hpp"
 
 namespace windtunnel {
 

@@ -10,10 +10,9 @@
 #include <utility>
 
 #include "models/base/units.hpp"
-#include "report/answer/answer_page.hpp"
+#include "report/answer/command_answers.hpp"
 #include "report/answer/charts.hpp"
-#include "validate/documents/fault_validation.hpp"
-#include "validate/documents/pair_validation.hpp"
+#include "validate/documents/kind_documents.hpp"
 #include "validate/documents/validation_rows.hpp"
 
 namespace windtunnel {
@@ -152,7 +151,7 @@ std::vector<SummarySection> left_out_sections(const JudgedRows& judged, const st
   skipped.table.columns.front().title = "why";
   if (!skipped.table.rows.empty()) sections.push_back(std::move(skipped));
   SummarySection assumed{fmt::format("What the sources do not state{}", of), {}, {}, ShownOn::page};
-  assumed.table.columns = {{"assumed"}, {"family"}, {"rows", Align::right}};
+  assumed.table = titled_table("assumed | family | rows >");
   for (const ValidationFamily& family : judged.report.families) {
     for (const auto& [what, rows] : family.assumed) {
       assumed.table.rows.push_back({what, family.name, std::to_string(rows)});

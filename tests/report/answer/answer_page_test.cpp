@@ -1,8 +1,7 @@
-#include "report/answer/answer_page.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "report/answer/command_answers.hpp"
 #include "report/console/console.hpp"
 #include "tests/report/answer/page_record.hpp"
 #include "tests/report/answer/sample_answer.hpp"

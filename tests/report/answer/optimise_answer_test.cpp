@@ -1,5 +1,3 @@
-#include "report/answer/optimise_answer.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +5,8 @@
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
-#include "report/answer/answer_page.hpp"
+#include "report/answer/command_answers.hpp"
+#include "sim/study/optimise.hpp"
 #include "tests/report/answer/page_record.hpp"
 #include "tests/report/browser.hpp"
 

@@ -1,13 +1,12 @@
-#include "report/answer/plan_answer.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "report/answer/answer_page.hpp"
+#include "report/answer/command_answers.hpp"
 #include "report/answer/plan_choices.hpp"
 #include "report/figures/figures.hpp"
 #include "report/page/html.hpp"
+#include "sim/study/plan/make_plan.hpp"
 #include "tests/report/answer/page_record.hpp"
 #include "tests/report/browser.hpp"
 

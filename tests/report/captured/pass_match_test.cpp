@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/captured/pass_report.hpp"
+#include "report/captured/captured_report.hpp"
 
 namespace windtunnel {
 namespace {

@@ -1,8 +1,8 @@
-#include "report/figures/ranking.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
+
+#include "report/figures/figures.hpp"
 
 namespace windtunnel {
 namespace {

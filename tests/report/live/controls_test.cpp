@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "report/store/varied_keys.hpp"
+#include "report/store/sweep_figures.hpp"
 #include "tests/support/error_of.hpp"
 
 namespace windtunnel {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "policies/schedules/schedules.hpp"
-#include "report/answer/answer_page.hpp"
+#include "report/answer/command_answers.hpp"
 #include "report/schedule/schedule_report.hpp"
 #include "tests/report/answer/page_record.hpp"
 #include "tests/report/browser.hpp"

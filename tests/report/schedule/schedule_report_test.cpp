@@ -6,7 +6,6 @@
 
 #include "policies/schedules/schedules.hpp"
 #include "report/console/console.hpp"
-#include "report/schedule/schedule_gantt.hpp"
 
 namespace windtunnel {
 namespace {

@@ -1,6 +1,6 @@
-#include "report/store/varied_keys.hpp"
-
 #include <gtest/gtest.h>
+
+#include "report/store/sweep_figures.hpp"
 
 namespace windtunnel {
 namespace {

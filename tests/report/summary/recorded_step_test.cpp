@@ -1,8 +1,7 @@
 // The explanation that is printed for a trace that does not end at the step time.
-#include "report/summary/recorded_step.hpp"
-
 #include <gtest/gtest.h>
 
+#include "report/summary/summary.hpp"
 #include "tests/report/sample_record.hpp"
 
 namespace windtunnel {

@@ -23,6 +23,20 @@ TEST(Table, ColumnsAreAlignedByCharacters) {
   EXPECT_THROW(table_text({{{"a"}, {"b"}, {"c"}}, {{"1", "2"}}}), InternalError);
 }
 
+TEST(Table, TitlesStateTheAlignmentOfTheirColumns) {
+  const TextTable table = titled_table("key ~8 | time > |  | 90 % ~4 >");
+  ASSERT_EQ(table.columns.size(), 4u);
+  EXPECT_EQ(table.columns[0].title, "key");
+  EXPECT_EQ(table.columns[0].most, 8u);
+  EXPECT_EQ(table.columns[1].title, "time");
+  EXPECT_EQ(table.columns[1].align, Align::right);
+  EXPECT_EQ(table.columns[2].title, "");
+  EXPECT_EQ(table.columns[2].align, Align::left);
+  EXPECT_EQ(table.columns[3].title, "90 %");
+  EXPECT_EQ(table.columns[3].align, Align::right);
+  EXPECT_TRUE(table.rows.empty());
+}
+
 // A full-width line sets no column's width and is not cut into groups of columns.
 TEST(Table, LinesStandBetweenRows) {
   const TextTable table{

@@ -58,7 +58,7 @@ TEST(ChakraJson, BothFormsAreTheSamePlan) {
   for (const char* text : {kMessages, kGraph}) {
     const std::string path = written_json(text);
     EXPECT_TRUE(is_chakra_json(path));
-    const ChakraImport import = read_chakra({path});
+    const RankPlan import = read_chakra({path});
     EXPECT_TRUE(import.foreign);
     EXPECT_EQ(import.absent_deps, 1);
     const RankClass& owner = import.plan.classes.at(0);

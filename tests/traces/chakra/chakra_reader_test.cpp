@@ -117,7 +117,7 @@ TEST_P(RoundTrip, EveryFieldComesBack) {
   const Plan plan = rich_plan();
   const auto files = export_plan(plan, GetParam(), scratch("rich"));
   EXPECT_EQ(files.size(), GetParam() == ChakraRanks::all ? 2u : 1u);
-  const ChakraImport import = read_chakra(files);
+  const RankPlan import = read_chakra(files);
   EXPECT_FALSE(import.foreign);
   EXPECT_TRUE(import.plan == plan);
 }
@@ -253,7 +253,7 @@ TEST(ChakraForeign, TimesComeFromDurationsAndOrderFromDependencies) {
   add(cpu, "is_cpu_op", true);
   chakra::Node load = node_of(8, chakra::MEM_LOAD_NODE, "load");
   add(load, "tensor_size", std::uint64_t{1024});
-  const ChakraImport import = read_chakra(write_ranks("durations", {{late, early, cpu, load}}));
+  const RankPlan import = read_chakra(write_ranks("durations", {{late, early, cpu, load}}));
   EXPECT_TRUE(import.foreign);
   const RankClass& owner = import.plan.classes.at(0);
   ASSERT_EQ(owner.tasks.size(), 4u);
@@ -318,7 +318,7 @@ TEST(ChakraForeign, ADependencyOnNoNodeHoldsNothingUp) {
   chakra::Node node = node_of(4, chakra::COMP_NODE, "a", {3});
   node.add_ctrl_deps(8);
   node.set_duration_micros(5);
-  const ChakraImport import =
+  const RankPlan import =
       read_chakra(write_ranks("absent", {{node, node_of(8, chakra::COMP_NODE, "later")}}));
   EXPECT_EQ(import.absent_deps, 1);
   EXPECT_EQ(import.untimed, 1);  // the node "later"
@@ -339,7 +339,7 @@ TEST(ChakraForeign, RanksWithoutAFileRunAsTheFirst) {
     nodes.push_back(reduce_of(nodes.size(), 0, 100));
     add(nodes.back(), "pg_name", group);
   }
-  const ChakraImport import = read_chakra(write_ranks("missing", {nodes}));
+  const RankPlan import = read_chakra(write_ranks("missing", {nodes}));
   EXPECT_EQ(import.plan.ranks, 7 + 1);
   EXPECT_EQ(import.captured, 1);
   std::vector<std::vector<RankId>> groups;

@@ -169,7 +169,7 @@ TEST(ChakraRoundTrip, ForeignReductionTakesTheTimeOfTheClosedForm) {
     std::ofstream(folder + "/dp." + std::to_string(rank) + ".et", std::ios::binary)
         << encode(metadata) << encode(step) << encode(reduce);
   }
-  ChakraImport import = read_chakra(chakra_files(folder));
+  RankPlan import = read_chakra(chakra_files(folder));
   add_transfer_costs(import.plan, job.cluster, job.calibration);
   const Timeline timeline = execute(import.plan, job.cluster, {.calibration = job.calibration});
   const CollectiveCost closed =

@@ -113,7 +113,7 @@ TEST(ChakraUpstreamRing, TakesWhatItsMessagesAndReductionsTake) {
   calibration.p2p_launch_s.value = 2e-6;
   calibration.nvlink_latency_s.value = 3e-6;
   calibration.nvlink_efficiency.value = 0.8;
-  ChakraImport import = read_chakra(chakra_files(ring_folder(kRanks)));
+  RankPlan import = read_chakra(chakra_files(ring_folder(kRanks)));
   EXPECT_TRUE(import.foreign);
   EXPECT_EQ(import.plan.ranks, kRanks);
   EXPECT_EQ(import.absent_deps, 0);
@@ -129,7 +129,7 @@ TEST(ChakraUpstreamRing, TakesLongerWhereItsMessagesDo) {
   const Cluster cluster = small_cluster(1, kRanks);
   Calibration calibration = ideal_calibration();
   calibration.p2p_launch_s.value = 2e-6;
-  ChakraImport import = read_chakra(chakra_files(ring_folder(kRanks)));
+  RankPlan import = read_chakra(chakra_files(ring_folder(kRanks)));
   add_transfer_costs(import.plan, cluster, calibration);
   const auto step_s = [&] {
     return execute(import.plan, cluster, {.calibration = calibration}).makespan_s;

@@ -1,6 +1,6 @@
-#include "traces/profile/communication_name.hpp"
-
 #include <gtest/gtest.h>
+
+#include "traces/profile/profile_events.hpp"
 
 namespace windtunnel {
 namespace {

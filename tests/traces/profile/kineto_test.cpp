@@ -1,5 +1,3 @@
-#include "traces/profile/kineto.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -7,6 +5,7 @@
 #include "tests/traces/profile/kineto_text.hpp"
 #include "tests/traces/profile/made_kineto.hpp"
 #include "traces/profile/profile_events.hpp"
+#include "traces/profile/profile_reader.hpp"
 
 namespace windtunnel {
 namespace {

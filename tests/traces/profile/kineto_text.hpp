@@ -10,7 +10,7 @@
 #include <string>
 
 #include "tests/support/error_of.hpp"
-#include "traces/profile/kineto.hpp"
+#include "traces/profile/profile_reader.hpp"
 
 namespace windtunnel {
 

@@ -1,4 +1,3 @@
-#include "traces/profile/nsight.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -7,7 +7,6 @@
 #include "tests/support/error_of.hpp"
 #include "traces/rows/fault_log.hpp"
 #include "traces/rows/fault_records.hpp"
-#include "traces/rows/xid_errors.hpp"
 
 namespace windtunnel {
 namespace {

@@ -18,6 +18,15 @@ TEST(Text, Trims) {
   EXPECT_EQ(trimmed(""), "");
 }
 
+TEST(Text, SplitsIntoPartsAndLines) {
+  using Parts = std::vector<std::string_view>;
+  EXPECT_EQ(split("a,,b", ','), (Parts{"a", "", "b"}));
+  EXPECT_EQ(split("", ','), Parts{""});
+  EXPECT_EQ(lines_of("a\r\n\nb"), (Parts{"a", "", "b"}));
+  EXPECT_EQ(lines_of("a\n"), Parts{"a"});
+  EXPECT_EQ(lines_of(""), Parts{});
+}
+
 TEST(Text, ReadsAWholeFile) {
   const std::string path = ::testing::TempDir() + "windtunnel-text";
   const std::string content = std::string(100'000, 'x') + '\0' + "\r\nend";

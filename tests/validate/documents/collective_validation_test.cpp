@@ -1,7 +1,7 @@
-#include "validate/documents/collective_validation.hpp"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include "validate/documents/kind_documents.hpp"
 
 namespace windtunnel {
 namespace {

@@ -9,6 +9,13 @@
 namespace windtunnel {
 namespace {
 
+TextTable lines_table(const std::vector<std::string>& titles, Lines lines) {
+  TextTable table;
+  for (const std::string& title : titles) table.columns.push_back({title});
+  table.rows = std::move(lines);
+  return table;
+}
+
 // These shipped forms use all features of forms: parts, rows, conditions on presence and absence,
 // nested documents, and other forms.
 TEST(Document, AFormPutsPartsInOrder) {
@@ -55,7 +62,7 @@ TEST(Document, DocumentsStandInADocument) {
   const Document document{"pairs",
                           {{"machine", "around"},
                            {"machines", std::vector{machine("one"), machine("two")}},
-                           {"not_used", lines_table({"row", "reason"})}}};
+                           {"not_used", titled_table("row | reason")}}};
   const std::string text = console_text(document);
   EXPECT_EQ(text.find("around"), std::string::npos) << text;
   EXPECT_LT(text.find("\none: 2 nodes\n  one leaf"), text.find("\ntwo: 2 nodes\n")) << text;
@@ -75,7 +82,7 @@ TEST(Document, ColumnsOfATableArePicked) {
   const TextTable found = picked(table, "time = seconds > | * | name ~5");
   EXPECT_EQ(found.rows, (Lines{{"1", "2", "a long name"}, {"between the rows"}}));
   EXPECT_EQ(table_text(found), "time  A  name\n   1  2  a l…e\nbetween the rows\n");
-  EXPECT_EQ(picked(lines_table({"name"}), "name | *").columns.size(), 1U);
+  EXPECT_EQ(picked(titled_table("name"), "name | *").columns.size(), 1U);
   EXPECT_THROW(picked(table, "seconds | hours"), InternalError);
 }
 

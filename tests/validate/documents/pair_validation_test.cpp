@@ -1,7 +1,7 @@
-#include "validate/documents/pair_validation.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "validate/documents/kind_documents.hpp"
 
 namespace windtunnel {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "models/calibration/kernel_law_fit.hpp"
-#include "report/answer/answer_page.hpp"
+#include "report/answer/command_answers.hpp"
 #include "tests/report/answer/page_record.hpp"
 #include "tests/report/browser.hpp"
 #include "validate/accuracy/samples/sample_accuracy.hpp"

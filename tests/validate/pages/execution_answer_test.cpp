@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "report/answer/answer_page.hpp"
+#include "report/answer/command_answers.hpp"
 #include "tests/report/answer/page_record.hpp"
 #include "tests/report/browser.hpp"
 

@@ -1,8 +1,7 @@
 // Compares measured steps of data-parallel training, with many ways to exchange gradients, with
 // predictions. Each source (exchange_source.hpp) has a law that is fitted on some of its rows
-// (exchange_steps.hpp); all-reduces of few bits within a node are in quantised_all_reduce.hpp. Rows
-// that are not predicted are listed with the reason; recalled rows are never judged against a
-// bound.
+// (exchange_steps.hpp); all-reduces of few bits within a node have a law of their own. Rows that
+// are not predicted are listed with the reason; recalled rows are never judged against a bound.
 #pragma once
 
 #include <optional>
@@ -10,12 +9,39 @@
 #include <vector>
 
 #include "traces/rows/compression_rows.hpp"
+#include "traces/text/csv.hpp"
 #include "validate/accuracy/compression/exchange_steps.hpp"
-#include "validate/accuracy/compression/quantised_all_reduce.hpp"
 #include "validate/accuracy/rows/row_filter.hpp"
 #include "validate/accuracy/rows/validation_report.hpp"
 
 namespace windtunnel {
+
+// Compares a quantised all-reduce inside one node with the plain one, and finds the message size
+// from which it is faster. Columns: gpu gpus bytes_fp16 baseline_us qr_int8_us qr_int6_us
+// qr_int4_us.
+
+struct Crossover {
+  std::string method;                    // "int4"
+  bool fitted = false;                   // the kernels' constants were fitted on its times
+  std::optional<double> measured_bytes;  // interpolated between rows; none: never in the table
+  std::optional<double> predicted_bytes;
+};
+
+struct QuantisedRows {
+  std::vector<ValidationRow> judged;  // times
+  std::vector<ValidationRow> fitted;
+  std::vector<SkippedRow> skipped;
+  std::vector<Crossover> crossovers;
+  std::string law;
+};
+
+// Whether the table has the header of such rows.
+bool holds_quantised(const CsvTable& table);
+
+// Fits the link's law on the plain all-reduce and the kernels' law on int8; both are then frozen.
+// Skips rows with an unreadable cell. Throws Error if fewer than two rows remain or they are from
+// several machines.
+QuantisedRows validate_quantised(const CsvTable& table);
 
 // Files of measured rows: steps, and quantised all-reduces.
 struct CompressionFiles {

@@ -1,5 +1,3 @@
-#include "validate/accuracy/compression/exchange_law.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "validate/accuracy/compression/exchange_steps.hpp"
 
 namespace windtunnel {
 namespace {

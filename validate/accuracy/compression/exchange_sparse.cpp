@@ -8,7 +8,6 @@
 #include "models/base/error.hpp"
 #include "models/compression/compressors.hpp"
 #include "models/cost/op/op_cost.hpp"
-#include "validate/accuracy/compression/exchange_law.hpp"
 #include "validate/accuracy/compression/exchange_steps.hpp"
 
 namespace windtunnel {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "models/base/error.hpp"
-#include "validate/accuracy/rows/fitted_rows.hpp"
+#include "validate/accuracy/rows/row_filter.hpp"
 
 namespace windtunnel {
 namespace {

@@ -1,5 +1,3 @@
-#include "validate/accuracy/compression/quantised_all_reduce.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,6 +12,7 @@
 #include "scenarios/language/library/library.hpp"
 #include "traces/text/csv.hpp"
 #include "traces/text/text.hpp"
+#include "validate/accuracy/compression/compression.hpp"
 #include "validate/accuracy/rows/fitted_constants.hpp"
 
 namespace windtunnel {

@@ -13,7 +13,6 @@
 #include "models/reliability/interval_theory.hpp"
 #include "traces/text/text.hpp"
 #include "validate/accuracy/faults/fault_campaign.hpp"
-#include "validate/accuracy/faults/fault_rates.hpp"
 #include "validate/accuracy/faults/faults.hpp"
 
 namespace windtunnel {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "traces/rows/fault_points.hpp"
-#include "validate/accuracy/faults/fault_ranges.hpp"
+#include "validate/accuracy/faults/fault_campaign.hpp"
 #include "validate/accuracy/rows/row_filter.hpp"
 #include "validate/accuracy/rows/validation_report.hpp"
 
@@ -79,5 +79,25 @@ struct FaultContext {
 // if there is none.
 std::vector<FaultPrediction> predict_fault_point(const FaultPoint& point,
                                                  const FaultContext& context);
+
+// These are failure rates determined by several published rows together.
+
+// The mean time between failures, in hours, of a job with `nodes` nodes.
+struct PublishedMean {
+  std::string row;
+  int nodes = 0;
+  double mtbf_h = 0;
+};
+
+// Rows of `metric` (empty: any), from the same source as `like`, that state nodes and a mean time.
+std::vector<PublishedMean> published_means(const std::vector<FaultPoint>& points,
+                                           const FaultPoint& like, const std::string& metric);
+
+// The failure rate per node and second that fits all rows by least squares of the logarithm.
+double fitted_rate_per_node_s(const std::vector<PublishedMean>& means);
+
+// The exponent by which the rate per node grows with the number of nodes, nodes^growth, between the
+// smallest and the largest job; none unless these differ in size.
+std::optional<double> fitted_growth(const std::vector<PublishedMean>& means);
 
 }  // namespace windtunnel

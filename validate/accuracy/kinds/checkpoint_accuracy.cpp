@@ -14,6 +14,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/find_named.hpp"
+#include "models/base/printable.hpp"
 #include "models/cost/snapshot/restore_cost.hpp"
 #include "models/cost/snapshot/snapshot_writer.hpp"
 #include "scenarios/language/library/facts/gpu_names.hpp"
@@ -25,6 +26,41 @@
 
 namespace windtunnel {
 namespace {
+
+void read_event(CheckpointRow& row, RowReader& reader) {
+  const std::string text = reader.text("event");
+  if (text == "load") {
+    row.event = CheckpointEvent::load;
+  } else if (text == "save throughput") {
+    row.event = CheckpointEvent::save_rate;
+  } else if (text != "save") {
+    reader.fault("event", fmt::format("'{}' is unknown; known are save, load, save throughput",
+                                      excerpt(text)));
+  }
+}
+
+constexpr auto kCheckpointFields = std::to_array<RowField<CheckpointRow>>({
+    {"source", &CheckpointRow::source, Needs::cell},
+    {"system", &CheckpointRow::system, Needs::column},
+    {"gpu_type", &CheckpointRow::gpu_type, Needs::column},
+    {"model", &CheckpointRow::model, Needs::column},
+    {"params", &CheckpointRow::parameters},
+    {"storage", &CheckpointRow::storage, Needs::cell},
+    {"method", &CheckpointRow::method, Needs::cell},
+    {"note", &CheckpointRow::note},
+    {"gpus", &CheckpointRow::gpus, Needs::cell, "", 1e6},
+    {"event", read_event, Needs::column},
+    {"checkpoint_bytes", &CheckpointRow::bytes, Needs::column, "B", 1e18},
+    {"storage_bw_Bps", &CheckpointRow::storage_Bps, Needs::column, "B/s", 1e18},
+    {"seconds", &CheckpointRow::seconds, Needs::column, "s", 1e9},
+    {"blocking_s", &CheckpointRow::blocking_s, Needs::nothing, "s", 1e9},
+});
+
+void check_event(const CheckpointRow& row, RowReader& reader) {
+  const bool rate = row.event == CheckpointEvent::save_rate;
+  const std::string_view needed = rate ? "storage_bw_Bps" : "seconds";
+  if (reader.text(needed).empty()) reader.fault(needed, "is empty");
+}
 
 // An entry of a list in checkpoint_rows.yaml, which applies to rows that contain its words.
 struct WordsOfRow {
@@ -277,8 +313,16 @@ ValidationRow predict_stall(CheckpointRow row, const BytesOfRuns& told) {
 
 }  // namespace
 
+CheckpointRows parse_checkpoint_rows(std::string_view text, const std::string& file) {
+  return parse_fields<CheckpointRow>(text, file, kCheckpointFields, check_event);
+}
+
+CheckpointRows read_checkpoint_rows(const std::string& path) {
+  return parse_checkpoint_rows(read_file(path), path);
+}
+
 ValidationReport validate_checkpoints(const std::vector<CheckpointRows>& files,
-                                      const CheckpointOptions& options) {
+                                      const std::optional<RowFilter>& where) {
   const BytesOfRuns told = told_bytes(files);
   const auto predict_row = [&](const CheckpointRow& row) {
     PredictedRow whole{.row = predict(row, told), .fitted = tells_bytes(row)};
@@ -292,7 +336,7 @@ ValidationReport validate_checkpoints(const std::vector<CheckpointRows>& files,
     if (goes_on_behind(row)) figures.push_back({.row = predict_stall(row, told)});
     return figures;
   };
-  return judge_rows(files, options.where, predict_row, checkpoint_words().fitted_on);
+  return judge_rows(files, where, predict_row, checkpoint_words().fitted_on);
 }
 
 MeasuredKind checkpoint_kind() {
@@ -306,7 +350,7 @@ MeasuredKind checkpoint_kind() {
             for (const std::string& path : options.files) {
               files.push_back(read_checkpoint_rows(path));
             }
-            return validate_checkpoints(files, {.where = options.where});
+            return validate_checkpoints(files, options.where);
           }};
 }
 

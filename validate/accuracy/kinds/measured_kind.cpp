@@ -4,7 +4,7 @@
 
 #include "sim/study/simulate.hpp"
 #include "validate/accuracy/kinds/kinds.hpp"
-#include "validate/accuracy/rows/fitted_rows.hpp"
+#include "validate/accuracy/rows/row_filter.hpp"
 #include "validate/accuracy/rows/validation_report.hpp"
 
 namespace windtunnel {

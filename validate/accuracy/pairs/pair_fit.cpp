@@ -1,5 +1,3 @@
-#include "validate/accuracy/pairs/pair_fit.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/quantile.hpp"
+#include "validate/accuracy/pairs/pair_variation.hpp"
 #include "validate/accuracy/rows/validation_report.hpp"
 
 namespace windtunnel {

@@ -9,7 +9,7 @@
 #include "models/base/error.hpp"
 #include "models/base/quantile.hpp"
 #include "models/base/random.hpp"
-#include "validate/accuracy/pairs/pair_fit.hpp"
+#include "validate/accuracy/pairs/pair_variation.hpp"
 #include "validate/accuracy/rows/validation_report.hpp"
 
 namespace windtunnel {

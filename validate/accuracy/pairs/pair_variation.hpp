@@ -59,4 +59,13 @@ std::vector<double> uplink_excess(const PairVariation& variation, CollectiveKind
                                   int gpus_per_node, int draws);
 std::vector<double> nic_excess(const PairVariation& variation, int gpus_per_node, int draws);
 
+// Fits the causes of differences between pairs of nodes to timings of all pairs: leaves from which
+// pairs are slow, uplinks from quantiles of their slowness, shared NICs by maximum likelihood.
+
+// True for sizes 2^k bytes with odd k; even ones are for judging.
+bool fitted_size(double bytes);
+
+// Throws Error if a machine has no all-to-all of whole nodes at a fitted size.
+PairVariation fit_pair_variation(const PairMachine& machine);
+
 }  // namespace windtunnel

@@ -1,5 +1,3 @@
-#include "validate/accuracy/runs/adapter_run.hpp"
-
 #include <fmt/format.h>
 
 #include <cctype>
@@ -10,6 +8,7 @@
 #include "models/workload/adapter.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 #include "traces/text/text.hpp"
+#include "validate/accuracy/runs/run_source.hpp"
 
 namespace windtunnel {
 namespace {

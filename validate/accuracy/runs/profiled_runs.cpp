@@ -1,4 +1,3 @@
-#include "validate/accuracy/runs/profiled_runs.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,3 @@
-#include "validate/accuracy/runs/row_scenario.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,6 +14,7 @@
 #include "scenarios/language/text/fields.hpp"
 #include "scenarios/language/text/values.hpp"
 #include "validate/accuracy/runs/run_source.hpp"
+#include "validate/accuracy/runs/runs.hpp"
 
 namespace windtunnel {
 namespace {

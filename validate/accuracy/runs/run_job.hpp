@@ -8,6 +8,7 @@
 #include "models/base/units.hpp"
 #include "models/calibration/prediction_error.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "models/machine/cluster.hpp"
 #include "models/plan/job.hpp"
 #include "traces/rows/training_runs.hpp"
 
@@ -51,5 +52,13 @@ double bytes_of(const MemoryFigure& figure, const std::vector<GpuMemory>& memory
 
 // Closed evaluation, see policies/lowering/iteration_estimate.hpp, with `job.calibration`.
 RunPrediction predict(const Job& job);
+
+// Applies a row's description of its network, "4x100Gb/s RoCE per node" or "TCP; delay 5 ms, 2
+// Gb/s", to the cluster instead of its node type's network.
+
+// Sets the node's NICs and the fabric's transport and latency, as far as the text states them for a
+// node (in a rack that is one NVLink domain: for a tray). A delay is one-way. A text that states
+// less leaves the cluster unchanged.
+void set_stated_network(const std::string& text, Cluster& cluster);
 
 }  // namespace windtunnel

@@ -9,7 +9,6 @@
 #include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 #include "scenarios/language/text/document.hpp"
-#include "validate/accuracy/runs/adapter_run.hpp"
 
 namespace windtunnel {
 namespace {

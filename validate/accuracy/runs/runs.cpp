@@ -16,7 +16,7 @@
 #include "scenarios/language/library/facts/training_software.hpp"
 #include "scenarios/language/library/interconnect_laws.hpp"
 #include "validate/accuracy/rows/baselines.hpp"
-#include "validate/accuracy/rows/fitted_rows.hpp"
+#include "validate/accuracy/rows/row_filter.hpp"
 #include "validate/accuracy/rows/row_selection.hpp"
 #include "validate/accuracy/runs/fit_rows.hpp"
 

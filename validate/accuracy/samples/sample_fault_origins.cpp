@@ -30,16 +30,32 @@ constexpr double kLeastRange = 8;  // ratio of sizes needed to separate slope an
 constexpr int kLeastRepeats = 5;
 constexpr double kWidest = 1;  // half of the interval, over the median
 
+using Rows = std::vector<const Sample*>;
+
+template <typename Wanted>
+Rows rows_where(const SampleEvidence& evidence, Wanted wanted) {
+  Rows rows = evidence.samples;
+  std::erase_if(rows, [&](const Sample* sample) { return !wanted(*sample); });
+  return rows;
+}
+
+// Blames these rows together, described by `what(rows)`; without rows there is no fault.
+template <typename What>
+Blames blamed(Rows rows, What what) {
+  if (rows.empty()) return {};
+  std::string text = what(rows);
+  return {{std::move(rows), std::move(text)}};
+}
+
 template <typename Field>
-std::map<std::string, std::vector<const Sample*>> by(const SampleEvidence& evidence, Field field) {
-  std::map<std::string, std::vector<const Sample*>> groups;
+std::map<std::string, Rows> by(const SampleEvidence& evidence, Field field) {
+  std::map<std::string, Rows> groups;
   for (const Sample* sample : evidence.samples) groups[field(*sample)].push_back(sample);
   return groups;
 }
 
 // All groups are at fault except the largest, which is taken for the intended one.
-Blames mixed(const std::map<std::string, std::vector<const Sample*>>& groups,
-             std::string_view noun) {
+Blames mixed(const std::map<std::string, Rows>& groups, std::string_view noun) {
   if (groups.size() < 2) return {};
   const auto largest =
       std::ranges::max_element(groups, {}, [](const auto& group) { return group.second.size(); });
@@ -84,16 +100,12 @@ bool held_back(const Sample& sample, double top_Hz) {
          std::max(sample.before.clock_Hz, sample.after.clock_Hz) < kHeldBack * top_Hz;
 }
 
-std::vector<const Sample*> held_back_rows(const SampleEvidence& evidence) {
+Rows held_back_rows(const SampleEvidence& evidence) {
   const double top_Hz = top_clock(evidence);
-  std::vector<const Sample*> rows;
-  for (const Sample* sample : evidence.samples) {
-    if (held_back(*sample, top_Hz)) rows.push_back(sample);
-  }
-  return rows;
+  return rows_where(evidence, [&](const Sample& sample) { return held_back(sample, top_Hz); });
 }
 
-bool many(const std::vector<const Sample*>& rows, const SampleEvidence& evidence) {
+bool many(const Rows& rows, const SampleEvidence& evidence) {
   const auto all = static_cast<double>(evidence.samples.size());
   if (static_cast<double>(rows.size()) > kFewThrottled * all) return true;
   const std::set<const Sample*> bad(rows.begin(), rows.end());
@@ -108,16 +120,12 @@ bool many(const std::vector<const Sample*>& rows, const SampleEvidence& evidence
 }  // namespace
 
 Blames time_sliced(const SampleEvidence& evidence) {
-  Blame blame;
-  int most = 1;
-  for (const Sample* sample : evidence.samples) {
-    if (sample->ranks_per_device <= 1) continue;
-    blame.rows.push_back(sample);
-    most = std::max(most, sample->ranks_per_device);
-  }
-  if (blame.rows.empty()) return {};
-  blame.what = fmt::format("{} rows with up to {} ranks on a device", blame.rows.size(), most);
-  return {blame};
+  const auto shared = [](const Sample& sample) { return sample.ranks_per_device > 1; };
+  return blamed(rows_where(evidence, shared), [](const Rows& rows) {
+    const Sample* most = *std::ranges::max_element(rows, {}, &Sample::ranks_per_device);
+    return fmt::format("{} rows with up to {} ranks on a device", rows.size(),
+                       most->ranks_per_device);
+  });
 }
 
 Blames mixed_devices(const SampleEvidence& evidence) {
@@ -126,20 +134,16 @@ Blames mixed_devices(const SampleEvidence& evidence) {
 
 Blames wrong_device(const SampleEvidence& evidence) {
   const KnownMachine& known = evidence.known;
-  Blame blame;
-  std::string found;
-  for (const Sample* sample : evidence.samples) {
-    const GpuSpec* spec = known.spec == nullptr ? nullptr : spec_of_device(sample->device);
-    const bool other_spec =
-        known.spec != nullptr && (spec == nullptr || spec->name != known.spec->name);
-    if ((known.device.empty() || sample->device == known.device) && !other_spec) continue;
-    blame.rows.push_back(sample);
-    found = sample->device;
-  }
-  if (blame.rows.empty()) return {};
-  blame.what = fmt::format("there are {} rows of '{}', but '{}' was expected", blame.rows.size(),
-                           found, known.device.empty() ? known.spec->name : known.device);
-  return {blame};
+  const auto wrong = [&](const Sample& sample) {
+    if (!known.device.empty() && sample.device != known.device) return true;
+    if (known.spec == nullptr) return false;
+    const GpuSpec* spec = spec_of_device(sample.device);
+    return spec == nullptr || spec->name != known.spec->name;
+  };
+  return blamed(rows_where(evidence, wrong), [&](const Rows& rows) {
+    return fmt::format("there are {} rows of '{}', but '{}' was expected", rows.size(),
+                       rows.back()->device, known.device.empty() ? known.spec->name : known.device);
+  });
 }
 
 Blames mixed_drivers(const SampleEvidence& evidence) {
@@ -149,19 +153,16 @@ Blames mixed_drivers(const SampleEvidence& evidence) {
 Blames stale_driver(const SampleEvidence& evidence) {
   const std::string& driver = evidence.known.driver;
   if (driver.empty()) return {};
-  Blame blame;
-  for (const Sample* sample : evidence.samples) {
-    if (sample->driver != driver) blame.rows.push_back(sample);
-  }
-  if (blame.rows.empty()) return {};
-  blame.what = fmt::format("measured with driver {}, but the device has {} now",
-                           blame.rows.front()->driver, driver);
-  return {blame};
+  const auto stale = [&](const Sample& sample) { return sample.driver != driver; };
+  return blamed(rows_where(evidence, stale), [&](const Rows& rows) {
+    return fmt::format("measured with driver {}, but the device has {} now", rows.front()->driver,
+                       driver);
+  });
 }
 
 // Messages are between as many ranks as they state.
 Blames mixed_ranks(const SampleEvidence& evidence) {
-  std::map<std::string, std::vector<const Sample*>> groups;
+  std::map<std::string, Rows> groups;
   for (const Sample* sample : evidence.samples) {
     const bool message = std::ranges::any_of(sample->work, [](const auto& step) {
       return std::ranges::any_of(step, [](const KernelWork& work) {
@@ -213,62 +214,51 @@ Blames too_few_points(const SampleEvidence& evidence) {
 Blames duplicated_rows(const SampleEvidence& evidence) {
   using Figures = std::tuple<double, double, double, double, double>;
   std::map<Figures, const Sample*> first;
-  Blame blame;
   std::string of;
-  for (const Sample* s : evidence.samples) {
-    if (s->p95_s <= s->p05_s && s->high_s <= s->low_s) continue;
+  const auto repeats = [&](const Sample& s) {
+    if (s.p95_s <= s.p05_s && s.high_s <= s.low_s) return false;
     const auto [found, fresh] =
-        first.insert({{s->median_s, s->low_s, s->high_s, s->p05_s, s->p95_s}, s});
-    if (fresh) continue;
-    blame.rows.push_back(s);
-    if (of.empty()) of = found->second->id;
-  }
-  if (blame.rows.empty()) return {};
-  blame.what = fmt::format("{} rows repeat figures of other rows; the first repeats {}",
-                           blame.rows.size(), of);
-  return {blame};
+        first.insert({{s.median_s, s.low_s, s.high_s, s.p05_s, s.p95_s}, &s});
+    if (!fresh && of.empty()) of = found->second->id;
+    return !fresh;
+  };
+  return blamed(rows_where(evidence, repeats), [&](const Rows& rows) {
+    return fmt::format("{} rows repeat figures of other rows; the first repeats {}", rows.size(),
+                       of);
+  });
 }
 
 Blames throttled(const SampleEvidence& evidence) {
-  Blame blame{held_back_rows(evidence), ""};
-  if (blame.rows.empty() || !many(blame.rows, evidence)) return {};
-  blame.what = fmt::format("{} of {} rows were measured at a reduced clock", blame.rows.size(),
-                           evidence.samples.size());
-  return {blame};
+  return many(held_back_rows(evidence), evidence) ? tainted_rows(evidence) : Blames();
 }
 
 Blames tainted_rows(const SampleEvidence& evidence) {
-  Blame blame{held_back_rows(evidence), ""};
-  if (blame.rows.empty()) return {};
-  blame.what = fmt::format("{} of {} rows were measured at a reduced clock", blame.rows.size(),
-                           evidence.samples.size());
-  return {blame};
+  return blamed(held_back_rows(evidence), [&](const Rows& rows) {
+    return fmt::format("{} of {} rows were measured at a reduced clock", rows.size(),
+                       evidence.samples.size());
+  });
 }
 
 Blames disturbed(const SampleEvidence& evidence) {
-  Blame blame;
-  for (const Sample* sample : evidence.samples) {
-    if (sample->disturbed > 0) blame.rows.push_back(sample);
-  }
-  if (blame.rows.empty()) return {};
-  blame.what = fmt::format("other work ran on the device during {} of {} rows", blame.rows.size(),
-                           evidence.samples.size());
-  return {blame};
+  const auto beside_others = [](const Sample& sample) { return sample.disturbed > 0; };
+  return blamed(rows_where(evidence, beside_others), [&](const Rows& rows) {
+    return fmt::format("other work ran on the device during {} of {} rows", rows.size(),
+                       evidence.samples.size());
+  });
 }
 
 Blames unsure(const SampleEvidence& evidence) {
-  Blame blame;
-  for (const Sample* sample : evidence.samples) {
-    // The repetition at the end of a run is short.
-    if (sample->role == SampleRole::again) continue;
-    const bool wide = sample->high_s - sample->low_s > 2 * kWidest * sample->median_s;
-    if (wide || sample->repeats < kLeastRepeats) blame.rows.push_back(sample);
-  }
-  if (blame.rows.empty()) return {};
-  blame.what = fmt::format(
-      "{} of {} rows have an interval of {:.0f} % or more on either side, or fewer than {} timings",
-      blame.rows.size(), evidence.samples.size(), 100 * kWidest, kLeastRepeats);
-  return {blame};
+  const auto wide = [](const Sample& sample) {
+    if (sample.role == SampleRole::again) return false;  // the repetition at the end is short
+    return sample.high_s - sample.low_s > 2 * kWidest * sample.median_s ||
+           sample.repeats < kLeastRepeats;
+  };
+  return blamed(rows_where(evidence, wide), [&](const Rows& rows) {
+    return fmt::format(
+        "{} of {} rows have an interval of {:.0f} % or more on either side, or fewer than {} "
+        "timings",
+        rows.size(), evidence.samples.size(), 100 * kWidest, kLeastRepeats);
+  });
 }
 
 }  // namespace windtunnel

@@ -18,7 +18,7 @@
 
 #include "models/base/error.hpp"
 #include "validate/harness/execute/run_clock.hpp"
-#include "validate/harness/ranks/child_process.hpp"
+#include "validate/harness/ranks/own_core.hpp"
 #include "validate/harness/ranks/tcp_group.hpp"
 
 namespace windtunnel {

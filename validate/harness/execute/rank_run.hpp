@@ -24,7 +24,6 @@
 #include "models/plan/timeline.hpp"
 #include "validate/harness/execute/collective_work.hpp"
 #include "validate/harness/execute/device_collectives.hpp"
-#include "validate/harness/execute/link_clocks.hpp"
 #include "validate/harness/execute/plan_kernels.hpp"
 #include "validate/harness/execute/rank_wire.hpp"
 #include "validate/harness/execute/run_clock.hpp"

@@ -15,7 +15,7 @@
 
 #include "models/base/error.hpp"
 #include "models/machine/links/links.hpp"
-#include "validate/harness/ranks/child_process.hpp"
+#include "validate/harness/ranks/own_core.hpp"
 
 namespace windtunnel {
 namespace {

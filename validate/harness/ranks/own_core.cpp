@@ -1,8 +1,11 @@
 #include "validate/harness/ranks/own_core.hpp"
 
 #include <pthread.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <fstream>
 #include <set>
 #include <string>
@@ -63,6 +66,21 @@ OwnCore::OwnCore(int rank, int ranks) : before_(usable()) {
 
 OwnCore::~OwnCore() {
   if (CPU_COUNT(&before_) > 0) run_on(before_);
+}
+
+pid_t fork_child() {
+  const pid_t parent = getpid();
+  const pid_t process = fork();
+  if (process != 0) return process;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);  // the parent ended before the request
+  return 0;
+}
+
+void keep_only(int descriptor) {
+  const auto kept = static_cast<unsigned>(descriptor);
+  if (kept > 3) close_range(3, kept - 1, 0);
+  close_range(kept + 1, ~0U, 0);
 }
 
 }  // namespace windtunnel

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "models/base/error.hpp"
-#include "validate/harness/ranks/child_process.hpp"
 #include "validate/harness/ranks/own_core.hpp"
 #include "validate/harness/ranks/rank_sockets.hpp"
 #include "validate/harness/ranks/rank_watch.hpp"

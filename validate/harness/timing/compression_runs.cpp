@@ -1,5 +1,3 @@
-#include "validate/harness/timing/compression_runs.hpp"
-
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -11,6 +9,7 @@
 #include "kernels/compression/top_k.hpp"
 #include "kernels/product/gemm.hpp"
 #include "kernels/product/low_rank.hpp"
+#include "validate/harness/timing/kernel_runs.hpp"
 
 namespace windtunnel {
 namespace {

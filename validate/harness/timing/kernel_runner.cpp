@@ -59,8 +59,6 @@ Run prepare_steps(const KernelSteps& steps, const Device& device, Collectives* c
   };
 }
 
-using Run = std::function<void()>;
-
 // Zeros, which stay zero however often they are summed.
 std::shared_ptr<DeviceBuffer> zeros(const Device& device, std::size_t size_bytes) {
   auto buffer = std::make_shared<DeviceBuffer>(device, size_bytes);

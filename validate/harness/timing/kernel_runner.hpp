@@ -7,10 +7,21 @@
 
 #include "kernels/device/device.hpp"
 #include "models/calibration/kernel_work.hpp"
+#include "models/calibration/sample.hpp"
 #include "validate/harness/collectives/collectives.hpp"
-#include "validate/harness/timing/timed_work.hpp"
 
 namespace windtunnel {
+
+// A work to be measured, its purpose, and how to run it.
+
+struct TimedWork {
+  KernelSteps steps;
+  SampleRole role = SampleRole::fit;
+  CacheState cache = CacheState::warm;
+  // Creates the buffers. The result owns them, and runs the work once (on a device: starts it).
+  std::function<std::function<void()>()> prepare = {};
+  int tier = 0;  // 0: always measured; if time is short, the highest tiers are left out first
+};
 
 // Empty if the device can run each step and the ranks are there, else what is missing.
 std::string why_not_runnable(const KernelSteps& steps, const Device& device,

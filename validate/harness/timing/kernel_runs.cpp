@@ -15,7 +15,6 @@
 #include "kernels/product/low_rank.hpp"
 #include "models/base/random.hpp"
 #include "models/reliability/galois.hpp"
-#include "validate/harness/timing/compression_runs.hpp"
 
 namespace windtunnel {
 namespace {

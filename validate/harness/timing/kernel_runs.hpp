@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "kernels/device/device.hpp"
@@ -46,5 +47,11 @@ class RunBuffers {
 };
 
 std::shared_ptr<RunBuffers> buffers_on(const Device& device);
+
+// Prepares one kernel of a compressor, by its name in models/calibration/kernel_work.hpp, on
+// normally distributed gradients.
+
+// nullptr: not a compressor's kernel.
+PrepareKernel find_compressor(std::string_view kernel);
 
 }  // namespace windtunnel

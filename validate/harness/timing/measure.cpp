@@ -12,7 +12,7 @@
 #include "models/base/quantile.hpp"
 #include "models/base/random.hpp"
 #include "models/calibration/slowdown.hpp"
-#include "validate/harness/timing/suite_part.hpp"
+#include "validate/harness/timing/kernel_suite.hpp"
 
 namespace windtunnel {
 namespace {

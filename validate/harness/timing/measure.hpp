@@ -6,7 +6,7 @@
 // nearly permanent. Google Benchmark runs the blocks.
 //
 // If not even one block of each work fits into the budget, judging by those so far, works of the
-// highest tiers are left out (suite_part.hpp); tier 0 is always measured.
+// highest tiers are left out (kernel_suite.hpp); tier 0 is always measured.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@
 
 #include "kernels/device/device.hpp"
 #include "validate/harness/ranks/tcp_group.hpp"
-#include "validate/harness/timing/timed_work.hpp"
+#include "validate/harness/timing/kernel_runner.hpp"
 
 namespace windtunnel {
 

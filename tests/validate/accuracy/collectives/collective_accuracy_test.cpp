@@ -11,7 +11,7 @@
 #include "models/base/error.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "sim/study/expect/expect.hpp"
-#include "validate/accuracy/collectives/collective_baselines.hpp"
+#include "validate/accuracy/collectives/collective_fit.hpp"
 
 namespace windtunnel {
 namespace {

@@ -1,7 +1,7 @@
 // Splits of judged points are compared with sums by hand.
-#include "validate/accuracy/collectives/collective_summary.hpp"
-
 #include <gtest/gtest.h>
+
+#include "validate/accuracy/collectives/collective_accuracy.hpp"
 
 namespace windtunnel {
 namespace {

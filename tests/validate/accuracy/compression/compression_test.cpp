@@ -8,7 +8,7 @@
 
 #include "models/base/error.hpp"
 #include "tests/support/error_of.hpp"
-#include "validate/accuracy/compression/exchange_job.hpp"
+#include "validate/accuracy/compression/exchange_source.hpp"
 
 namespace windtunnel {
 namespace {

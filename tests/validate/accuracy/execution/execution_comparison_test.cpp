@@ -1,6 +1,6 @@
-#include "validate/accuracy/execution/execution_comparison.hpp"
-
 #include <gtest/gtest.h>
+
+#include "validate/accuracy/execution/execution_judgement.hpp"
 
 namespace windtunnel {
 namespace {

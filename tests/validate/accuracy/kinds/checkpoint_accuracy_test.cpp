@@ -8,13 +8,13 @@
 namespace windtunnel {
 namespace {
 
-ValidationReport validated(const std::string& rows, const CheckpointOptions& options = {}) {
+ValidationReport validated(const std::string& rows, const std::optional<RowFilter>& where = {}) {
   return validate_checkpoints(
       {parse_checkpoint_rows("source,system,gpus,gpu_type,model,checkpoint_bytes,storage,"
                              "storage_bw_Bps,method,event,seconds\n" +
                                  rows,
                              "times.csv")},
-      options);
+      where);
 }
 
 // torch.save writes 0.64 GB/s and reads 1.54; a GPU's PCIe is 0.85 x 32 GB/s.
@@ -103,8 +103,8 @@ TEST(CheckpointAccuracy, JudgesTheRowsThatAreAskedFor) {
   const std::string rows =
       "s,node,8,A100,m,1e9,NVMe,1e9,torch.save,save,10\n"
       "s,node,4,A100,m,1e9,NVMe,1e9,torch.save,save,10\n";
-  EXPECT_EQ(validated(rows, {.where = RowFilter::parse("gpus==4")}).rows.size(), 1u);
-  EXPECT_THROW(validated(rows, {.where = RowFilter::parse("gpu==4")}), Error);
+  EXPECT_EQ(validated(rows, RowFilter::parse("gpus==4")).rows.size(), 1u);
+  EXPECT_THROW(validated(rows, RowFilter::parse("gpu==4")), Error);
 }
 
 }  // namespace

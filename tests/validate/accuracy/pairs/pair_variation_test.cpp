@@ -10,7 +10,6 @@
 
 #include "models/base/error.hpp"
 #include "traces/text/csv.hpp"
-#include "validate/accuracy/pairs/pair_fit.hpp"
 #include "validate/accuracy/pairs/pair_spread.hpp"
 
 namespace windtunnel {

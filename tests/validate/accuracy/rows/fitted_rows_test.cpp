@@ -1,4 +1,3 @@
-#include "validate/accuracy/rows/fitted_rows.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,8 @@
-#include "validate/accuracy/runs/adapter_run.hpp"
-
 #include <gtest/gtest.h>
 
 #include "models/base/error.hpp"
 #include "scenarios/language/library/library.hpp"
+#include "validate/accuracy/runs/run_source.hpp"
 
 namespace windtunnel {
 namespace {

@@ -1,5 +1,3 @@
-#include "validate/accuracy/runs/profiled_runs.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -10,6 +8,7 @@
 #include "models/base/error.hpp"
 #include "tests/support/error_of.hpp"
 #include "validate/accuracy/runs/run_job.hpp"
+#include "validate/accuracy/runs/runs.hpp"
 #include "validate/accuracy/schedules/printed_schedule.hpp"
 
 namespace windtunnel {

@@ -1,5 +1,3 @@
-#include "validate/accuracy/runs/row_scenario.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include "scenarios/language/case.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "traces/text/csv.hpp"
+#include "validate/accuracy/runs/runs.hpp"
 
 namespace windtunnel {
 namespace {

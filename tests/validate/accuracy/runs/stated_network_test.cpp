@@ -1,8 +1,7 @@
-#include "validate/accuracy/runs/stated_network.hpp"
-
 #include <gtest/gtest.h>
 
 #include "scenarios/language/library/library.hpp"
+#include "validate/accuracy/runs/run_job.hpp"
 
 namespace windtunnel {
 namespace {

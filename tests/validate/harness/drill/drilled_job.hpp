@@ -13,7 +13,6 @@
 #include "models/machine/links/links.hpp"
 #include "tests/validate/harness/drill/drill.hpp"
 #include "tests/validate/harness/drill/kept_process.hpp"
-#include "validate/harness/execute/link_clocks.hpp"
 #include "validate/harness/execute/run_clock.hpp"
 
 namespace windtunnel {

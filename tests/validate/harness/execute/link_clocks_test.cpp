@@ -1,5 +1,3 @@
-#include "validate/harness/execute/link_clocks.hpp"
-
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -7,6 +5,7 @@
 
 #include "tests/support/error_of.hpp"
 #include "tests/support/small_job.hpp"
+#include "validate/harness/execute/run_clock.hpp"
 
 namespace windtunnel {
 namespace {

@@ -1,5 +1,3 @@
-#include "validate/harness/ranks/child_process.hpp"
-
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -7,6 +5,8 @@
 
 #include <array>
 #include <csignal>
+
+#include "validate/harness/ranks/own_core.hpp"
 
 namespace windtunnel {
 namespace {

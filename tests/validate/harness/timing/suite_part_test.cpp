@@ -1,4 +1,3 @@
-#include "validate/harness/timing/suite_part.hpp"
 
 #include <gtest/gtest.h>
 

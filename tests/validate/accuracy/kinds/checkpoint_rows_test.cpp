@@ -1,8 +1,7 @@
-#include "traces/rows/checkpoint_rows.hpp"
-
 #include <gtest/gtest.h>
 
 #include "models/base/error.hpp"
+#include "validate/accuracy/kinds/checkpoint_accuracy.hpp"
 
 namespace windtunnel {
 namespace {

@@ -1,12 +1,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "models/base/units.hpp"
 #include "models/compression/compressors.hpp"
+#include "models/cost/snapshot/snapshot_writer.hpp"
 #include "report/listing/listing.hpp"
+#include "scenarios/language/library/library.hpp"
 #include "scenarios/language/text/choices.hpp"
 
 namespace windtunnel {
@@ -29,7 +33,7 @@ std::string compressor_keys(const CompressorKind& kind) {
 }  // namespace
 
 TextTable compressor_table() {
-  TextTable table{{{"compressor"}, {"what it is"}, {"usual"}, {"source"}}, {}};
+  TextTable table = titled_table("compressor | what it is | usual | source");
   for (const CompressorKind& kind : compressor_kinds()) {
     table.rows.push_back({std::string(kind.name), std::string(kind.help), compressor_keys(kind),
                           std::string(kind.source)});
@@ -55,6 +59,47 @@ Json compressor_document() {
                      {"whole_tensors", kind.whole_tensors}});
   }
   return {{"compressors", array}};
+}
+
+namespace {
+
+std::string rate_text(const Parameter& rate) {
+  return rate.value > 0 ? format_bandwidth(rate.value) : "-";
+}
+
+}  // namespace
+
+TextTable snapshot_writer_table() {
+  TextTable table = titled_table(
+      "writer | writes > | reads > | GPU to host > | start > | ranks | while busy | "
+      "origin | source");
+  for (const NamedWriter& writer : snapshot_writers()) {
+    table.rows.push_back({std::string(writer.name), rate_text(writer.write_Bps),
+                          rate_text(writer.read_Bps), rate_text(writer.copy_Bps),
+                          writer.start_s.value > 0 ? format_seconds(writer.start_s.value) : "-",
+                          std::string(name_of(writer.ranks)),
+                          std::string(name_of(writer.when_busy)),
+                          to_string(writer.write_Bps.origin), writer.write_Bps.source});
+  }
+  return table;
+}
+
+Json snapshot_writer_document() {
+  Json writers = Json::array();
+  for (const NamedWriter& writer : snapshot_writers()) {
+    Json entry = {{"name", writer.name},
+                  {"ranks", name_of(writer.ranks)},
+                  {"when_busy", name_of(writer.when_busy)}};
+    const auto add = [&](const char* key, const Parameter& number) {
+      if (number.value > 0) entry[key] = parameter_json(number);
+    };
+    add("write_Bps", writer.write_Bps);
+    add("read_Bps", writer.read_Bps);
+    add("copy_Bps", writer.copy_Bps);
+    add("start_s", writer.start_s);
+    writers.push_back(std::move(entry));
+  }
+  return {{"writers", std::move(writers)}};
 }
 
 }  // namespace windtunnel
