@@ -46,6 +46,10 @@ using ScheduleSpans = std::vector<std::vector<ActionSpan>>;  // [rank][position 
 ScheduleEvaluation evaluate_schedule(const Schedule& schedule, const std::vector<StageCost>& stages,
                                      double message_s, ScheduleSpans* spans = nullptr);
 
+// ScheduleEvaluation::peak_activation alone: the order of a rank decides it, and no time does. A
+// tenth of the work, and a deadlock goes unnoticed.
+std::vector<double> peak_activations(const Schedule& schedule, const std::vector<StageCost>& costs);
+
 // Messages between ranks. A rank's messages leave one after the other, except synchronous ones:
 // these pass `message time` after both ends are ready. The receiver is ready when it has ended the
 // action before the one that uses the message, and the sender computes again when its messages have

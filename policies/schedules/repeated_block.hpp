@@ -16,8 +16,10 @@ namespace windtunnel {
 // first chunk.
 using BlockSlots = std::array<int, 4>;
 
-// Appends the actions of all ranks to a schedule of two chunks per rank in a V. `block`: [rank],
-// with slots that are distinct modulo `period`, each after its dependencies.
-void append_repeated(const std::vector<BlockSlots>& block, int period, Schedule& schedule);
+// Makes the actions of all ranks of a schedule of two chunks per rank in a V. `block`: [rank],
+// with slots that are distinct modulo `period`, each after its dependencies. At most
+// `woven_per_rank` micro-batches per rank are placed; of more, those in the middle repeat.
+void append_repeated(const std::vector<BlockSlots>& block, int period, Schedule& schedule,
+                     int woven_per_rank = 8);
 
 }  // namespace windtunnel
