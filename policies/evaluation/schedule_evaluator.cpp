@@ -19,6 +19,44 @@ constexpr ResultId kNothing = -1;
 constexpr ResultId kPartner = -2;  // waits for the partner to end the iteration
 constexpr double kPending = -1;
 
+// Bytes of activations that a rank keeps while its actions run.
+struct KeptActivations {
+  double now = 0;
+  double peak = 0;
+
+  void hold(double activation) {
+    now += activation;
+    peak = std::max(peak, now);
+  }
+
+  [[gnu::always_inline]] void end(ActionKind kind, const StageTimes& stage) {
+    switch (kind) {
+      case ActionKind::forward:
+        return hold(stage.activation);
+      case ActionKind::recompute:
+        return hold(stage.recomputed);
+      case ActionKind::backward:
+        now -= stage.activation + stage.recomputed;
+        return;
+      case ActionKind::backward_input:
+        // Recomputed data may be kept for the weight gradient, and may be larger than what the
+        // forward kept.
+        return hold(stage.weight_activation - stage.activation - stage.recomputed);
+      case ActionKind::backward_weight:
+        now -= stage.weight_activation;
+        return;
+      default:
+        return;
+    }
+  }
+};
+
+// The index of an action's stage and slice: stage * slices + slice.
+std::size_t cell_of(const Action& action, std::int32_t slices) {
+  if (slices == 1) return action.stage;
+  return std::size_t(action.stage) * slices + action.unit % slices;
+}
+
 struct RankState {
   const Action* next = nullptr;
   const Action* last = nullptr;  // one past the end
@@ -27,8 +65,7 @@ struct RankState {
   ResultId waits_for = kNothing;
   double busy_s = 0;
   double first_start_s = kPending;
-  double activation = 0;
-  double peak_activation = 0;
+  KeptActivations kept;
   double sent_s = 0;     // when its last message has left
   double through_s = 0;  // when all messages that its next action waits for have passed
   // Synchronous messages that the rank's next action waits for.
@@ -101,12 +138,9 @@ class Evaluator {
   std::vector<double> ends_s() const { return streams_.ends_s(); }
 
  private:
-  std::size_t cell_of(const Action& action) const {
-    if (slices_ == 1) return action.stage;
-    return std::size_t(action.stage) * slices_ + action.unit % slices_;
+  const StageTimes& stage_of(const Action& action) const {
+    return stages_[cell_of(action, slices_)];
   }
-
-  const StageTimes& stage_of(const Action& action) const { return stages_[cell_of(action)]; }
 
   ResultId result_of(const Action& action) const {
     return static_cast<ResultId>(action.stage) * units_ + action.unit;
@@ -236,22 +270,13 @@ class Evaluator {
               RankState& state) {
     int consumer = stage.next_rank;
     double delay_s = stage.delay_to_next_s;
+    state.kept.end(action.kind, stage);
     switch (action.kind) {
       case ActionKind::forward:
-        hold(stage.activation, state);
-        break;
-      case ActionKind::recompute:
-        return hold(stage.recomputed, state);
       case ActionKind::backward:
-        state.activation -= stage.activation + stage.recomputed;
-        break;
       case ActionKind::backward_input:
-        // Recomputed data may be kept for the weight gradient, and may be larger than what the
-        // forward kept.
-        hold(stage.weight_activation - stage.activation - stage.recomputed, state);
         break;
       case ActionKind::backward_weight:
-        state.activation -= stage.weight_activation;
         return note_end(action, now_s);
       default:
         return;
@@ -263,11 +288,6 @@ class Evaluator {
       delay_s = stage.delay_to_previous_s;
     }
     deliver<kPair>(made, rank, consumer, now_s, delay_s, state);
-  }
-
-  static void hold(double activation, RankState& state) {
-    state.activation += activation;
-    state.peak_activation = std::max(state.peak_activation, state.activation);
   }
 
   // Notes the end of a backward pass: its iteration ends no earlier.
@@ -412,7 +432,7 @@ class Evaluator {
       evaluation.longest_stage_s =
           std::max(evaluation.longest_stage_s, state.now_s - std::max(0.0, state.first_start_s));
       evaluation.busy_s.push_back(state.busy_s);
-      evaluation.peak_activation.push_back(state.peak_activation);
+      evaluation.peak_activation.push_back(state.kept.peak);
     }
     if (schedule_.iterations > 1) {
       const SteadyWindow window = steady_window(schedule_);
@@ -475,6 +495,21 @@ double ScheduleEvaluation::bubble_longest_stage_s() const {
 
 double ScheduleEvaluation::bubble_longest_stage_rate() const {
   return longest_stage_s > 0 ? bubble_longest_stage_s() / longest_stage_s : 0;
+}
+
+std::vector<double> peak_activations(const Schedule& schedule,
+                                     const std::vector<StageCost>& costs) {
+  check_costs(schedule, costs, {{0}, {0}});
+  const std::vector<StageTimes> stages = stage_times(schedule, costs, {{0}, {0}}, {});
+  std::vector<double> peaks;
+  for (const std::vector<Action>& actions : schedule.actions) {
+    KeptActivations kept;
+    for (const Action& action : actions) {
+      if (is_compute(action.kind)) kept.end(action.kind, stages[cell_of(action, schedule.slices)]);
+    }
+    peaks.push_back(kept.peak);
+  }
+  return peaks;
 }
 
 ScheduleEvaluation evaluate_schedule(const Schedule& schedule, const std::vector<StageCost>& stages,

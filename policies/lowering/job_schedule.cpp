@@ -86,7 +86,8 @@ Schedule named_schedule(const Job& job, const std::vector<ChunkCost>& chunks) {
   }
   check_memory_limit(kind, request);
   Schedule schedule = generate_schedule(kind, request);
-  return choice.defer_weights ? with_deferred_weights(std::move(schedule)) : schedule;
+  if (choice.defer_weights) return with_deferred_weights(std::move(schedule));
+  return schedule;
 }
 
 }  // namespace

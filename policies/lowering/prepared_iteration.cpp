@@ -135,7 +135,7 @@ std::vector<double> offloaded_peaks(const PreparedIteration& prepared) {
   std::vector<StageCost> costs;
   for (const ChunkCost& unit : prepared.units)
     costs.push_back({.activation = unit.offloaded_bytes});
-  return evaluate_schedule(prepared.schedule, costs, 0).peak_activation;
+  return peak_activations(prepared.schedule, costs);
 }
 
 double kernels_s(const std::vector<CostPart>& parts) {
@@ -173,6 +173,11 @@ void check_order(const Job& job, PreparedIteration& prepared) {
 
 ScheduleEvaluation evaluated(const PreparedIteration& prepared) {
   return evaluate_schedule(prepared.schedule, stage_costs(prepared.units), 0);
+}
+
+// The project's own orders never deadlock; those of a file or of the calling program may.
+bool is_generated(const ScheduleChoice& choice) {
+  return choice.imported == nullptr && choice.own == nullptr;
 }
 
 // ---- unlike nodes ----
@@ -300,8 +305,9 @@ PreparedIteration prepare_microbatches(const Job& job, SharedGeometry geometry) 
   prepared.schedule = job_schedule(job, prepared.chunks);
   hold_tied_once(job, prepared.schedule, prepared.chunks);
   prepared.units = pass_costs(job, prepared.schedule, prepared.chunks);
-  const ScheduleEvaluation alone = evaluated(prepared);
-  prepared.peak_activation_bytes = alone.peak_activation;
+  prepared.peak_activation_bytes =
+      is_generated(job.schedule) ? peak_activations(prepared.schedule, stage_costs(prepared.units))
+                                 : evaluated(prepared).peak_activation;
   prepared.memory = iteration_memory(job, prepared);
   check_order(job, prepared);
   return prepared;

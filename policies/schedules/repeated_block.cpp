@@ -1,7 +1,9 @@
 #include "policies/schedules/repeated_block.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
+#include <utility>
 
 namespace windtunnel {
 namespace {
@@ -258,15 +260,17 @@ class Weave {
   std::vector<std::array<std::vector<int>, kPasses>> slots_;  // [rank][pass][unit]
 };
 
-}  // namespace
+using Lists = std::vector<std::vector<Action>>;  // [rank]
 
-void append_repeated(const std::vector<BlockSlots>& block, int period, Schedule& schedule) {
-  Weave weave(block, period, schedule.units());
+Lists woven(const std::vector<BlockSlots>& block, int period, int units) {
+  Weave weave(block, period, units);
   weave.build();
-  for (int rank = 0; rank < schedule.ranks; ++rank) {
+  const int ranks = static_cast<int>(block.size());
+  Lists lists(ranks);
+  for (int rank = 0; rank < ranks; ++rank) {
     const int first = rank;
-    const int second = 2 * schedule.ranks - 1 - rank;
-    auto& actions = schedule.actions[rank];
+    const int second = 2 * ranks - 1 - rank;
+    auto& actions = lists[rank];
     std::vector<Action> weights;  // in the order of their input gradients
     for (const Event& event : weave.order(rank)) {
       const int stage = event.pass == kForward0 || event.pass == kBackward0 ? first : second;
@@ -280,6 +284,56 @@ void append_repeated(const std::vector<BlockSlots>& block, int period, Schedule&
       }
     }
   }
+  return lists;
+}
+
+constexpr int kActions = 6;  // of a micro-batch on a rank
+
+Action later(Action action, int units) {
+  action.unit += units;
+  return action;
+}
+
+// Where the rank can repeat a micro-batch's actions: around its middle the order of `units`
+// micro-batches must be the same from one to the next for half of them. -1: it is not.
+std::ptrdiff_t steady_place(const std::vector<Action>& actions, int units) {
+  const std::ptrdiff_t half = kActions * std::ptrdiff_t(units) / 4;
+  const std::ptrdiff_t middle = std::ssize(actions) / 2;
+  for (std::ptrdiff_t i = middle - half; i < middle + half; ++i) {
+    if (actions[i + kActions] != later(actions[i], 1)) return -1;
+  }
+  return middle;
+}
+
+// The lists of `units` micro-batches made to those of `more` in addition; false: they have no
+// steady state.
+bool lengthen(Lists& lists, int units, int more) {
+  for (auto& actions : lists) {
+    const std::ptrdiff_t place = steady_place(actions, units);
+    if (place < 0) return false;
+    std::vector<Action> longer(actions.begin(), actions.begin() + place);
+    longer.reserve(actions.size() + std::size_t(kActions) * more);
+    for (int unit = 0; unit < more; ++unit) {
+      for (int i = 0; i < kActions; ++i) longer.push_back(later(actions[place + i], unit));
+    }
+    for (std::ptrdiff_t i = place; i < std::ssize(actions); ++i) {
+      longer.push_back(later(actions[i], more));
+    }
+    actions = std::move(longer);
+  }
+  return true;
+}
+
+}  // namespace
+
+void append_repeated(const std::vector<BlockSlots>& block, int period, Schedule& schedule,
+                     int woven_per_rank) {
+  const int units = schedule.units();
+  const auto most = std::int64_t(woven_per_rank) * schedule.ranks;
+  const int few = static_cast<int>(std::min<std::int64_t>(units, most));
+  Lists lists = woven(block, period, few);
+  if (few < units && !lengthen(lists, few, units - few)) lists = woven(block, period, units);
+  schedule.actions = std::move(lists);
 }
 
 }  // namespace windtunnel

@@ -52,6 +52,7 @@ struct RankPlan {
   int forwards = 0;
   int inputs = 0;
   int weights = 0;
+  Ticks work = 0;  // of all its actions
   Ticks start = 0;
   Ticks now = 0;
   Ticks waited = 0;
@@ -64,23 +65,31 @@ struct RankPlan {
 
 class Planner {
  public:
-  Planner(const PlanInputs& inputs, const Choices& choices)
+  // `shortest`: an order whose longest stage is no shorter is of no use.
+  Planner(const PlanInputs& inputs, const Choices& choices, Ticks shortest)
       : inputs_(inputs),
         choices_(choices),
+        shortest_(shortest),
         last_(static_cast<int>(inputs.ranks.size()) - 1),
         ranks_(inputs.ranks.size()),
         wanted_(inputs.ranks.size()) {
     const std::size_t microbatches = inputs.microbatches;
-    for (RankPlan& rank : ranks_) {
+    for (std::size_t r = 0; r < ranks_.size(); ++r) {
+      RankPlan& rank = ranks_[r];
+      const RankCost& cost = inputs.ranks[r];
+      rank.work = inputs.microbatches * (cost.forward + cost.input + cost.weight);
+      lost_ = lost_ || rank.work >= shortest;
       rank.kinds.reserve(3 * microbatches);
       rank.forward_end.resize(microbatches);
       rank.input_end.resize(microbatches);
     }
   }
 
-  void run() {
-    warm_up();
-    for (int i = 1; i < inputs_.microbatches; ++i) {
+  // Returns false as soon as the work of a rank and what it has waited show that the order is of no
+  // use.
+  bool run() {
+    if (!lost_) warm_up();
+    for (int i = 1; i < inputs_.microbatches && !lost_; ++i) {
       choose_forwards();
       for (int r = 0; r <= last_; ++r) {
         if (wanted_[r] == 0) continue;
@@ -95,9 +104,11 @@ class Planner {
         put_input(r);
       }
     }
+    if (lost_) return false;
     for (int r = 0; r <= last_; ++r) {
       while (ranks_[r].weights < inputs_.microbatches) put_weight(r);
     }
+    return true;
   }
 
   Ticks longest_stage() const {
@@ -122,6 +133,7 @@ class Planner {
     if (until <= rank.now) return;
     rank.waited += until - rank.now;
     worst_wait_ = std::max(worst_wait_, rank.waited);
+    lost_ = lost_ || rank.work + rank.waited >= shortest_;
     rank.now = until;
   }
 
@@ -254,8 +266,10 @@ class Planner {
 
   const PlanInputs& inputs_;
   const Choices choices_;
+  const Ticks shortest_;
   const int last_;
   Ticks worst_wait_ = 0;
+  bool lost_ = false;
   std::vector<RankPlan> ranks_;
   std::vector<int> wanted_;  // [rank] number of forwards to put next
 };
@@ -289,9 +303,8 @@ Schedule best_planned(std::string_view name, const ScheduleRequest& request,
   for (const bool wait : {true, false}) {
     for (const bool backward_first : {true, false}) {
       for (const bool fill_small_gaps : {true, false}) {
-        Planner planner(inputs, {wait, backward_first, fill_small_gaps});
-        planner.run();
-        if (planner.longest_stage() >= shortest) continue;
+        Planner planner(inputs, {wait, backward_first, fill_small_gaps}, shortest);
+        if (!planner.run()) continue;
         shortest = planner.longest_stage();
         for (int r = 0; r < request.ranks; ++r) kinds[r] = planner.take_kinds(r);
       }
@@ -301,6 +314,7 @@ Schedule best_planned(std::string_view name, const ScheduleRequest& request,
     int forwards = 0;
     int inputs_done = 0;
     int weights = 0;
+    schedule.actions[r].reserve(kinds[r].size());
     for (const ActionKind kind : kinds[r]) {
       int& count = kind == ActionKind::forward          ? forwards
                    : kind == ActionKind::backward_input ? inputs_done
@@ -324,14 +338,17 @@ Schedule generate_within(std::string_view name, const ScheduleRequest& request,
   }
   Schedule best = best_planned(name, request, plan_inputs(request, costs, limits));
   double shortest_s = evaluate_schedule(best, costs, request.message_s).longest_stage_s;
-  for (Schedule other : {generate_zb_h1(request), generate_zb_h2(request)}) {
-    const ScheduleEvaluation evaluation = evaluate_schedule(other, costs, request.message_s);
+  for (const auto generate : {generate_zb_h1, generate_zb_h2}) {
+    Schedule other = generate(request);
+    const std::vector<double> peaks = peak_activations(other, costs);
     bool fits = true;
     for (int r = 0; r < request.ranks; ++r) {
-      fits = fits && evaluation.peak_activation[r] <= limits[r] * (1 + kMemorySlack);
+      fits = fits && peaks[r] <= limits[r] * (1 + kMemorySlack);
     }
-    if (!fits || evaluation.longest_stage_s >= shortest_s) continue;
-    shortest_s = evaluation.longest_stage_s;
+    if (!fits) continue;
+    const double longest_s = evaluate_schedule(other, costs, request.message_s).longest_stage_s;
+    if (longest_s >= shortest_s) continue;
+    shortest_s = longest_s;
     best.actions = std::move(other.actions);
   }
   return best;

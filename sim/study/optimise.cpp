@@ -38,8 +38,10 @@ namespace windtunnel {
 namespace {
 
 // Number of configurations that threads judge between two updates of the ranking. It is fixed, so
-// the number of threads does not change which ones are skipped.
+// the number of threads does not change which ones are skipped. The first steps are shorter,
+// because nothing can be skipped before the ranking is full.
 constexpr size_t kBlock = 32;
+constexpr size_t kFirstStep = 4;
 
 constexpr const char* kLayoutFault = "layout, model and cluster do not go together";
 constexpr const char* kMemoryFault = "does not fit in the memory of GPU or host";
@@ -178,8 +180,10 @@ class Optimiser {
 
   Optimisation run() {
     std::ranges::stable_sort(candidates_, {}, &Candidate::least);
-    for (size_t first = 0; first < candidates_.size(); first += kBlock) {
-      if (!options_.offload && full() && candidates_[first].least > value_of(result_.best.back())) {
+    for (size_t first = 0, step = 0; first < candidates_.size(); first += step) {
+      step = std::clamp(first, kFirstStep, kBlock);
+      if (first % kBlock == 0 && !options_.offload && full(result_) &&
+          candidates_[first].least > value_of(result_.best.back())) {
         result_.passed_over += static_cast<std::int64_t>(candidates_.size() - first);
         break;
       }
@@ -187,7 +191,7 @@ class Optimiser {
         options_.progress(fmt::format("[{}/{}] configurations, {} estimates", first,
                                       candidates_.size(), result_.estimated));
       }
-      judge_block(first, std::min(kBlock, candidates_.size() - first));
+      judge_step(first, std::min(step, candidates_.size() - first));
     }
     return std::move(result_);
   }
@@ -217,17 +221,39 @@ class Optimiser {
     }
   }
 
-  bool full() const { return static_cast<int>(result_.best.size()) >= options_.top; }
+  bool full(const Optimisation& known) const {
+    return static_cast<int>(known.best.size()) >= options_.top;
+  }
 
   bool keeps_frontier() const { return options_.recompute || options_.offload; }
 
   // Whether a configuration that is no better than this one could appear neither among the best nor
-  // on the frontier. Both are as they were before the configuration's block.
-  bool cannot_show(const RankedConfiguration& at_best) const {
-    if (!full() || value_of(at_best) <= value_of(result_.best.back())) return false;
-    return !keeps_frontier() || std::ranges::any_of(result_.frontier, [&](const auto& known) {
-      return known.memory_bytes <= at_best.memory_bytes && known.estimated_s <= at_best.estimated_s;
+  // on the frontier of `known`.
+  bool cannot_show(const RankedConfiguration& at_best, const Optimisation& known) const {
+    if (!full(known) || value_of(at_best) <= value_of(known.best.back())) return false;
+    return !keeps_frontier() || std::ranges::any_of(known.frontier, [&](const auto& at) {
+      return at.memory_bytes <= at_best.memory_bytes && at.estimated_s <= at_best.estimated_s;
     });
+  }
+
+  // Adds a configuration without ranking it: rank() does.
+  void add_to(Optimisation& known, RankedConfiguration ranked) const {
+    if (keeps_frontier()) known.frontier.push_back(ranked);
+    known.best.push_back(std::move(ranked));
+  }
+  void rank(Optimisation& known) const {
+    std::ranges::stable_sort(known.best, {}, [&](const RankedConfiguration& at) {
+      return std::pair(value_of(at), at.estimated_s);
+    });
+    if (full(known)) known.best.resize(options_.top);
+    keep_frontier(known.frontier);
+  }
+
+  // The overrides in the order of their keys: several sets may give the same configuration, because
+  // without a pipeline every schedule is the same.
+  static Overrides in_order(Overrides set) {
+    std::ranges::sort(set);
+    return set;
   }
 
   // Counts a fault. Keeps as an example the configuration that exceeds memory least.
@@ -332,6 +358,10 @@ class Optimiser {
     const Overrides& set = candidate.configuration->set;
     SharedGeometry geometry = geometries_.of(set);  // the same under every schedule
     SharedPacks packs;  // the same, unless the software chooses by schedule
+    // The ranking before this step, and the schedules of this candidate.
+    Optimisation known;
+    known.best = result_.best;
+    known.frontier = result_.frontier;
     Job job = candidate.configuration->job;
     for (const ChosenSchedule& each : schedules(*candidate.configuration)) {
       try {
@@ -360,7 +390,7 @@ class Optimiser {
         const auto too_long = [&](double least_s) {
           ranked.estimated_s = least_s;
           ranked.estimated_usd = undisturbed_usd(job, least_s);
-          return cannot_show(ranked);
+          return cannot_show(ranked, known);
         };
         const std::optional<double> step_s = iteration_step_s_unless(too_long, job, prepared);
         if (!step_s) {
@@ -369,6 +399,10 @@ class Optimiser {
         }
         ranked.estimated_s = *step_s;
         ranked.estimated_usd = undisturbed_usd(job, *step_s);
+        if (!seen_.contains(in_order(ranked.set))) {
+          add_to(known, ranked);
+          this->rank(known);
+        }
         judged.feasible.push_back(std::move(ranked));
       } catch (const Error& error) {
         judged.faults.push_back({kScheduleFault, error.what()});
@@ -378,7 +412,7 @@ class Optimiser {
     return judged;
   }
 
-  void judge_block(size_t first, size_t count) {
+  void judge_step(size_t first, size_t count) {
     std::vector<Judged> judged(count);
     for_each_index(count, options_.threads,
                    [&](size_t i) { judged[i] = judge(candidates_[first + i]); });
@@ -386,21 +420,12 @@ class Optimiser {
       result_.passed_over += each.passed_over;
       for (const Fault& fault : each.faults) note(fault);
       for (RankedConfiguration& ranked : each.feasible) {
-        // Several sets of overrides may give the same configuration: without a pipeline all
-        // schedules are the same.
-        Overrides sorted = ranked.set;
-        std::ranges::sort(sorted);
-        if (!seen_.insert(std::move(sorted)).second) continue;
+        if (!seen_.insert(in_order(ranked.set)).second) continue;
         ++result_.estimated;
-        if (keeps_frontier()) result_.frontier.push_back(ranked);
-        result_.best.push_back(std::move(ranked));
+        add_to(result_, std::move(ranked));
       }
     }
-    std::ranges::stable_sort(result_.best, {}, [&](const RankedConfiguration& at) {
-      return std::pair(value_of(at), at.estimated_s);
-    });
-    if (full()) result_.best.resize(options_.top);
-    keep_frontier(result_.frontier);
+    rank(result_);
   }
 
   // Finds what `recompute: auto` and `offload: auto` leave open in this configuration. If schedules

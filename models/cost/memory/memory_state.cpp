@@ -147,10 +147,14 @@ StateShards state_shards(const Job& job, bool experts) {
 
 std::vector<WholeParameters> whole_parameters(const Schedule& schedule,
                                               const std::vector<ChunkCost>& chunks) {
+  const auto unshards = [](const Action& action) { return action.kind == ActionKind::unshard; };
+  const bool says = std::ranges::any_of(schedule.actions, [&](const auto& actions) {
+    return std::ranges::any_of(actions, unshards);
+  });
+  if (!says) return {};
   std::vector<WholeParameters> peaks(static_cast<std::size_t>(schedule.ranks));
   std::vector<bool> weights(schedule.stages(), false);
   std::vector<bool> gradients(schedule.stages(), false);
-  bool says = false;
   for (std::size_t rank = 0; rank < peaks.size(); ++rank) {
     WholeParameters now;
     for (const Action& action : schedule.actions[rank]) {
@@ -163,7 +167,6 @@ std::vector<WholeParameters> whole_parameters(const Schedule& schedule,
       };
       switch (action.kind) {
         case ActionKind::unshard:
-          says = true;
           set(weights, true, now.weights);
           break;
         case ActionKind::reshard:
@@ -183,7 +186,7 @@ std::vector<WholeParameters> whole_parameters(const Schedule& schedule,
       peaks[rank].gradients = std::max(peaks[rank].gradients, now.gradients);
     }
   }
-  return says ? peaks : std::vector<WholeParameters>();
+  return peaks;
 }
 
 std::vector<double> snapshot_bytes_per_gpu(const Job& job, const std::vector<ChunkCost>& chunks,

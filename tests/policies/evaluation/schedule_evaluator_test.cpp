@@ -370,7 +370,9 @@ TEST(ScheduleEvaluator, AgreesWithRelaxationUnderEverySchedule) {
       SCOPED_TRACE(fmt::format("{} {}", schedule_kinds()[k].name, index));
       validate_schedule(sample->schedule);
       ScheduleSpans spans;
-      evaluate_schedule(sample->schedule, sample->costs, sample->message_s, &spans);
+      const ScheduleEvaluation evaluation =
+          evaluate_schedule(sample->schedule, sample->costs, sample->message_s, &spans);
+      EXPECT_EQ(peak_activations(sample->schedule, sample->costs), evaluation.peak_activation);
       const ScheduleSpans expected = Relaxation(*sample, std::nullopt).run();
       for (int rank = 0; rank < sample->schedule.ranks; ++rank) {
         ASSERT_EQ(spans[rank].size(), expected[rank].size());

@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "policies/schedules/repeated_block.hpp"
 #include "tests/policies/schedules/generated_schedule.hpp"
 
 namespace windtunnel {
@@ -176,6 +177,28 @@ TEST(Vee, SoundWithAnyCosts) {
     if (m >= 2 * p) expect_sound(generate_schedule("dualpipev", p, m, 2), ++sample);
     for (const int chunks : {2, 4, 6, 8}) {
       expect_sound(generate_schedule("hanayo", p, m, chunks), ++sample);
+    }
+  }
+}
+
+// The middle ones of many micro-batches repeat; the order is the same as if each was placed.
+TEST(Vee, RepeatsAsIfEachMicrobatchWasPlaced) {
+  for (int p = 1; p <= 12; ++p) {
+    // The block of V-Min; slots are distinct modulo 6.
+    const int gap = p % 3 == 0 ? 2 : 0;
+    std::vector<BlockSlots> block;
+    for (int r = 0; r < p; ++r) {
+      block.push_back({r, 2 * p - r - 1, 2 * p + gap + r, 4 * p + gap - r - 1});
+    }
+    for (const int more : {1, 2, 7, 3 * p + 1}) {
+      Schedule repeated;
+      repeated.ranks = p;
+      repeated.chunks = 2;
+      repeated.microbatches = 8 * p + more;
+      Schedule placed = repeated;
+      append_repeated(block, 6, repeated);
+      append_repeated(block, 6, placed, 1000);
+      EXPECT_EQ(repeated.actions, placed.actions) << p << " ranks, " << more << " more";
     }
   }
 }
