@@ -33,7 +33,8 @@ struct AssumedSetting {
 };
 
 // The full path of a setting in the program's configuration, and the value written (such as
-// "hybrid" for FP8) where a row accepts any value and takes none from the job.
+// "hybrid" for FP8) where a row accepts any value and takes none from the job, or the quantity of
+// the job (".samples") whose value is written although reading ignores the setting.
 struct WrittenName {
   std::string path, any;
 };
