@@ -20,6 +20,13 @@ struct ClusterArgument {
 // name.
 ClusterArgument parse_cluster(const std::string& text);
 
+// Whether --cluster states only a node, because a file states how many.
+bool names_node_alone(const std::string& cluster);
+
+// The keys of a machine that a file may leave out: "16 x dgx-h100", or only a node if the file
+// states the number. Throws Error as parse_cluster() does.
+Overrides cluster_beside_file(const std::string& text);
+
 // The keys in which part of a node differs from the library's node: its GPUs and their NICs.
 Overrides part_of_node(const ClusterArgument& cluster);
 

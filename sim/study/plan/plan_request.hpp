@@ -20,6 +20,8 @@ struct PlanRequest {
   // The model as named in the written scenario, if a file's path differs from there; empty: the
   // same.
   std::string written_model = {};
+  // The model in titles; empty: by the name that its keys give it.
+  std::string model_called = {};
   int nodes = 0;      // of the cluster, including spares
   std::string node;   // a name of the library
   double tokens = 0;  // of the whole training
