@@ -23,7 +23,8 @@ FitRow fit_row_of(const TrainingRun& run, const Job& job);
 
 // `where`: an expression of row_filter.hpp, "" for all rows. `gpu`: a kind of the library, or "" if
 // the rows have only one. Throws Error that names the kinds if there are several, or if no row is
-// left.
+// left. In a table with a column `scenario` each row names the file of its job; other tables have
+// the columns of training_runs.hpp.
 FitInput read_fit_rows(const std::string& path, const std::string& where, const std::string& gpu);
 
 }  // namespace windtunnel
