@@ -117,17 +117,18 @@ std::string outside_text(const RunFit& fit) {
 }
 
 // Returns a warning if there are fewer rows than fitted values, otherwise "".
-std::string few_rows_text(const RunFit& fit) {
+std::string few_rows_text(const RunFit& fit, const FitInput& input) {
   if (fit.rows >= std::ssize(fit.fitted)) return "";
-  return fmt::format(
-      "{} cannot tell {} fitted values apart, so predictions of other jobs may become worse{}. "
-      "Flags "
-      "that no column states are taken as the source usually sets them, and the fit makes up for "
-      "the "
-      "difference; a column `scenario` that names the job's file states all of them "
-      "(docs/reference/rows.md).",
+  std::string text = fmt::format(
+      "{} cannot tell {} fitted values apart, so predictions of other jobs may become worse{}.",
       counted(fit.rows, "row"), fit.fitted.size(),
       fit.folds == 0 ? ", and no row could be left out to measure by how much" : "");
+  if (input.by_scenario) return text;
+  return text +
+         " Flags that no column states are taken as the source usually sets them, and the fit "
+         "makes "
+         "up for the difference; a column `scenario` that names the job's file states all of them "
+         "(docs/reference/rows.md).";
 }
 
 // The rows with predictions after and before the fit. Only a page shows these; the console shows
@@ -221,7 +222,7 @@ Answer answer_of(const CalibrateOptions& options, const FitInput& input, const C
   if (std::string outside = outside_text(fit); !outside.empty()) {
     warnings.push_back(std::move(outside));
   }
-  if (std::string few = few_rows_text(fit); !few.empty()) warnings.push_back(std::move(few));
+  if (std::string few = few_rows_text(fit, input); !few.empty()) warnings.push_back(std::move(few));
   if (!fit.converged) warnings.emplace_back("The search had not converged when it was stopped.");
   return fit_answer(std::move(answer));
 }

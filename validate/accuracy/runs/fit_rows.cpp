@@ -126,7 +126,8 @@ FitInput read_fit_rows(const std::string& path, const std::string& where, const 
   const std::string text = read_file(path);
   std::vector<CsvFault> faults;
   FitInput input;
-  if (CsvTable::parse(text, path, &faults).has("scenario")) {
+  input.by_scenario = CsvTable::parse(text, path, &faults).has("scenario");
+  if (input.by_scenario) {
     add_rows(parse_fields<ScenarioRun>(text, path, kScenarioFields), path, where, input);
   } else {
     add_rows(parse_training_runs(text, path), path, where, input);

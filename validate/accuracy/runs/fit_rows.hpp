@@ -15,7 +15,8 @@ struct FitInput {
   std::string gpu;           // kind of all rows, a name of the library
   // Selected, but without a time, a valid job, or a whole number where one is required.
   std::vector<UnusableRow> unusable;
-  size_t other_rows = 0;  // rows not selected, or of another kind of GPU
+  bool by_scenario = false;  // rows name the files of their jobs
+  size_t other_rows = 0;     // rows not selected, or of another kind of GPU
 };
 
 // Converts a row with a step time; its group is its source.
