@@ -49,13 +49,7 @@ CollectiveRows read_rows(const std::string& text, const std::string& file) {
   try {
     return is_nccl_log(text) ? parse_nccl_tests(text, file, {}) : parse_collective_rows(text, file);
   } catch (const Error&) {
-    bool training = true;
-    try {
-      parse_training_log(text, file);
-    } catch (const Error&) {
-      training = false;
-    }
-    if (!training) throw;
+    if (!is_training_log(text, file)) throw;
     throw Error(
         Location{file},
         fmt::format(

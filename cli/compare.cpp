@@ -53,9 +53,9 @@ struct Outcome {
 // Simulates points in any order, several in parallel; each writes only its own results.
 class Simulation {
  public:
-  Simulation(const CompareOptions& options, std::vector<VariedKey> vary)
+  Simulation(const CompareOptions& options, LoadedScenario scenario, std::vector<VariedKey> vary)
       : options_(options),
-        scenario_(load_scenario(options.scenario, parse_overrides(options.set))),
+        scenario_(std::move(scenario)),
         points_(cross_product(vary)),
         folders_(point_folders(points_)),
         threads_(options.threads > 0 ? options.threads : processors()) {
@@ -219,9 +219,9 @@ ExitCode compare_jobs(const ScenarioText& of_all, const std::vector<VariedKey>& 
 
 ExitCode compare(const CompareOptions& options) {
   std::vector<VariedKey> vary = parse_varied(options.vary);
-  const ScenarioText text = load_scenario(options.scenario, parse_overrides(options.set)).text;
-  if (has_jobs(text)) return compare_jobs(text, vary, options);
-  Simulation simulation(options, std::move(vary));  // fails before any folder is created
+  LoadedScenario scenario = load_scenario(options.scenario, parse_overrides(options.set));
+  if (has_jobs(scenario.text)) return compare_jobs(scenario.text, vary, options);
+  Simulation simulation(options, std::move(scenario), std::move(vary));
   if (!options.out.empty()) prepare_folder(options.out, kSweepFile);
   const Outcome outcome = simulation.run();
   throw_if_all_fail_alike(outcome);

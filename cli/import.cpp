@@ -27,29 +27,18 @@ struct ImportCommand {
   std::string model;
   std::string kind;
   std::string out;
+  bool force = false;
   std::vector<std::string> set;
   AnswerOutput output;
 };
 
-// Accepts "16 x dgx-h100", or only a node if the files state the number.
-void set_cluster(const std::string& text, Overrides& set) {
-  if (text.empty()) return;
-  if (text.find_first_of("0123456789") != 0) {
-    set.emplace_back("cluster.node", find_node(text).name);
-    return;
-  }
-  const ClusterArgument cluster = parse_cluster(text);
-  set.emplace_back("cluster.node", cluster.node);
-  set.emplace_back("cluster.nodes", std::to_string(cluster.nodes));
-}
-
 ExitCode run(const ImportCommand& command) {
-  check_folder_of(command.out);
+  check_new_file(command.out, command.force);
   check_folders(command.output);
   ImportRequest request;
   request.files = command.files;
   request.kind = command.kind;
-  set_cluster(command.cluster, request.set);
+  request.set = cluster_beside_file(command.cluster);
   if (!command.model.empty()) request.set.emplace_back("model", model_value(command.model));
   std::ranges::move(parse_overrides(command.set), std::back_inserter(request.set));
   const ImportedScenario imported = import_scenario(request);
@@ -85,6 +74,7 @@ Handler define_import(CLI::App& app) {
   line.add_set(command->set);
   line.add_option("--out", command->out, "write the scenario for windtunnel run to this file",
                   "FILE");
+  line.add_flag("--force", command->force, "overwrite the file of --out");
   add_answer_output(line, command->output);
   add_example(line, "examples/configurations/llama3-70b.sh --cluster dgx-h100 --out job.yaml");
   return [command] { return run(*command); };

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
 #include <memory>
 
 #include "cli/plan/plan_arguments.hpp"
@@ -22,11 +21,7 @@ struct InitCommand {
 };
 
 ExitCode run(const InitCommand& command) {
-  std::error_code ignored;
-  if (!command.force && std::filesystem::exists(command.file, ignored)) {
-    throw Error(Location{command.file}, "already exists; --force overwrites it");
-  }
-  check_folder_of(command.file);
+  check_new_file(command.file, command.force);
   PlanRequest request = request_of(command.asked);
   request.written_model = model_value_from(request.model, command.file);
   const FirstScenario first = first_scenario(request);

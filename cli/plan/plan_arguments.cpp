@@ -175,6 +175,17 @@ ClusterArgument parse_cluster(const std::string& text) {
   return whole_nodes(text, number, *node);
 }
 
+bool names_node_alone(const std::string& cluster) {
+  return !cluster.empty() && cluster.find_first_of("0123456789") != 0;
+}
+
+Overrides cluster_beside_file(const std::string& text) {
+  if (text.empty()) return {};
+  if (names_node_alone(text)) return {{"cluster.node", find_node(text).name}};
+  const ClusterArgument cluster = parse_cluster(text);
+  return {{"cluster.node", cluster.node}, {"cluster.nodes", std::to_string(cluster.nodes)}};
+}
+
 std::string model_value(const std::string& text) {
   if (text.starts_with("{")) return text;
   const std::vector<TransformerSpec>& models = library_models();

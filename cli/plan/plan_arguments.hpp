@@ -20,6 +20,13 @@ struct ClusterArgument {
 // name.
 ClusterArgument parse_cluster(const std::string& text);
 
+// Whether --cluster states only a node, because a file states how many.
+bool names_node_alone(const std::string& cluster);
+
+// The keys of a machine that a file may leave out: "16 x dgx-h100", or only a node if the file
+// states the number. Throws Error as parse_cluster() does.
+Overrides cluster_beside_file(const std::string& text);
+
 // If only some GPUs of each node are used, returns the keys that state their number and NICs.
 Overrides part_of_node(const ClusterArgument& cluster);
 

@@ -96,13 +96,19 @@ std::string software_name(const DocumentNode& scenario) {
   return base == nullptr ? "" : base->text;
 }
 
+// Takes the node from --set cluster.node=NODE, with which other commands complete a file that names
+// no machine.
+void take_node(PlanOptions& options) {
+  const Overrides set = parse_overrides(options.set);
+  const auto node = std::ranges::find(set, "cluster.node", &Overrides::value_type::first);
+  if (!options.cluster.empty() || node == set.end() || !names_node_alone(node->second)) return;
+  options.cluster = node->second;
+  options.set.erase(options.set.begin() + (node - set.begin()));
+}
+
 // Overrides of the machine and the model that options state; the file may omit them.
 Overrides said_by_options(const PlanOptions& options) {
-  Overrides set;
-  if (!options.cluster.empty()) {
-    const ClusterArgument cluster = parse_cluster(options.cluster);
-    set = {{"cluster.node", cluster.node}, {"cluster.nodes", fmt::to_string(cluster.nodes)}};
-  }
+  Overrides set = cluster_beside_file(options.cluster);
   if (!options.model.empty()) set.emplace_back("model", model_value(options.model));
   return set;
 }
@@ -110,6 +116,7 @@ Overrides said_by_options(const PlanOptions& options) {
 // Fills in options that the user did not give from the file. Returns the file's other settings, as
 // far as a plan does not decide them.
 Overrides take_file(PlanOptions& options) {
+  take_node(options);
   const LoadedScenario loaded = load_scenario(options.file, said_by_options(options), true);
   const Job job = resolve_unprepared(loaded.text).job;
   // Files that the scenario names are next to it, but the plan may be written to another folder.
@@ -120,7 +127,8 @@ Overrides take_file(PlanOptions& options) {
     if (option.empty()) option = value;
   };
   Overrides set;
-  if (options.cluster.empty()) {
+  const bool node_alone = names_node_alone(options.cluster);
+  if (options.cluster.empty() || node_alone) {
     if (!job.cluster.pools.empty()) {
       throw Error(Location{options.file},
                   "has several kinds of nodes (pools), which a plan does not support");
@@ -128,8 +136,11 @@ Overrides take_file(PlanOptions& options) {
     options.cluster = fmt::format("{} x {}", job.cluster.nodes, job.cluster.node.name);
     const DocumentNode* cluster = scenario.value_of("cluster");
     set_others(cluster, "cluster", {"node", "nodes"}, set);
-    set_others(cluster == nullptr ? nullptr : cluster->value_of("node"), "cluster.node", {"base"},
-               set);
+    // Keys of the file's node are not those of another node.
+    if (!node_alone) {
+      set_others(cluster == nullptr ? nullptr : cluster->value_of("node"), "cluster.node", {"base"},
+                 set);
+    }
   }
   if (const DocumentNode* model = scenario.value_of("model"); model != nullptr) {
     const bool named = model->kind == DocumentNode::Kind::scalar;
@@ -233,6 +244,10 @@ PlanRequest request_of(PlanOptions options) {
   const ClusterArgument cluster = parse_cluster(options.cluster);
   PlanRequest request;
   request.model = model_value(options.model);
+  if (request.model.starts_with('{')) {
+    request.model_called =
+        options.file.empty() ? "own model" : std::filesystem::path(options.file).stem().string();
+  }
   request.nodes = cluster.nodes;
   request.node = cluster.node;
   request.tokens = quantity_of("--tokens", options.tokens, Dimension::count);

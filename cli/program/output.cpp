@@ -171,6 +171,14 @@ void check_folder_of(const std::string& path) {
               fmt::format("the folder '{}' does not exist; make it first", folder.string()));
 }
 
+void check_new_file(const std::string& path, bool force) {
+  std::error_code ignored;
+  if (!force && fs::is_regular_file(path, ignored)) {
+    throw Error(Location{path}, "already exists; --force overwrites it");
+  }
+  check_folder_of(path);
+}
+
 void write_file(const std::string& path, const std::string& content) {
   const std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
   errno = 0;

@@ -244,6 +244,16 @@ std::vector<std::string> warnings_of(const TrainingLog& log, const Diagnosis& di
     warnings.emplace_back(
         "only one step was read, and the first steps of a run take longer than later ones");
   }
+  // A plain number of a log is read as seconds. Real causes do not slow a step a hundredfold, and
+  // a prediction is rarely off by a factor of three.
+  constexpr double kMilliseconds = 1000, kOff = 3;
+  const double times = diagnosis.shape.median_s / diagnosis.expected.step_s;
+  if (times > kMilliseconds / kOff && times < kMilliseconds * kOff) {
+    warnings.push_back(
+        fmt::format("the steps are {:.0f} times as long as expected: if the log states them in "
+                    "milliseconds, call the column step_time_ms, or divide them by 1000",
+                    times));
+  }
   if (explains_none(diagnosis)) {
     warnings.push_back(fmt::format(
         "no cause that Windtunnel knows explains the log well: something else has a chance of {}",

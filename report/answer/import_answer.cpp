@@ -40,7 +40,8 @@ SummarySection left_out_section(const ImportedScenario& imported) {
   section.table.columns = {{"setting"}, {"value", Align::left, "", 24}, {"from"}, {"why"}};
   for (const LeftOut& left : imported.left_out) {
     section.table.rows.push_back(
-        {left.setting.name, left.setting.value, place_text(left.setting.where), left.why});
+        {left.setting.name, left.setting.value, place_text(left.setting.where),
+         left.meant.empty() ? left.why : fmt::format("{}; {}", left.why, left.question())});
   }
   return section;
 }
@@ -135,7 +136,7 @@ void add_launch(const Launch& launch, Answer& answer) {
       {"yours to add",
        "settings that change neither time nor memory here: those of the model, such "
        "as the base of rotary positions, the epsilon of norms and norms of "
-       "queries and keys; also paths of data and learning rates"});
+       "queries and keys; also paths of data, learning rates, and where and how often it saves"});
   answer.sections.push_back(std::move(section));
   answer.document = [&launch, document = std::move(answer.document)] {
     Json whole = document();

@@ -76,7 +76,7 @@ TextTable ranking_table(const Optimisation& result) {
     for (const std::string& key : keys) {
       const auto found =
           std::ranges::find_if(at.set, [&](const auto& each) { return each.first == key; });
-      row.push_back(found != at.set.end() ? found->second : "");
+      row.push_back(found != at.set.end() ? found->second : "as in the scenario");
     }
     table.rows.push_back(std::move(row));
   }

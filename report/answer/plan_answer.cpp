@@ -19,6 +19,7 @@
 #include "report/figures/model_range.hpp"
 #include "report/json/json.hpp"
 #include "report/summary/summary.hpp"
+#include "sim/study/notes/note_makers.hpp"
 #include "sim/study/plan/make_plan.hpp"
 
 namespace windtunnel {
@@ -476,23 +477,27 @@ Json plan_document(const PlanReport& plan) {
 
 Answer plan_answer(const PlanReport& plan, const std::string& command, PlanDetail detail) {
   const PlanBasis& basis = plan.basis;
+  const std::string& called =
+      basis.request.model_called.empty() ? basis.model.name : basis.request.model_called;
   const std::string active =
       basis.model.moe_layers() == 0
           ? ""
           : fmt::format(" ({} for a token)", format_count(basis.model.active_parameters()));
-  Answer answer{
-      .title = fmt::format("{} on {} x {}: {} tokens", basis.model.name, basis.request.nodes,
-                           basis.node.name, format_count(basis.request.tokens)),
-      .subtitle =
-          fmt::format("{} parameters{}, {} of {}; {}; {}", format_count(basis.model.parameters()),
-                      active, counted(basis.model.layers, "layer"), basis.model.hidden,
-                      counted(basis.request.nodes * basis.node.gpus, basis.node.gpu.name + " GPU"),
-                      basis.framework.help),
-      .figures = plan_figures(plan, detail),
-      .sections = plan_sections(plan, command, detail),
-      .kind = "plan",
-      .document = [&plan] { return plan_document(plan); }};
+  Answer answer{.title = fmt::format("{} on {} x {}: {} tokens", called, basis.request.nodes,
+                                     basis.node.name, format_count(basis.request.tokens)),
+                .subtitle = fmt::format(
+                    "{} parameters{}, {} of {}; {}; {}", format_count(basis.model.parameters()),
+                    active, counted(basis.model.layers, "layer"), basis.model.hidden,
+                    counted(basis.request.nodes * basis.node.gpus, basis.node.gpu.name + " GPU"),
+                    basis.framework.help),
+                .figures = plan_figures(plan, detail),
+                .sections = plan_sections(plan, command, detail),
+                .kind = "plan",
+                .document = [&plan] { return plan_document(plan); }};
   if (!basis.model_note.empty()) answer.subtitle += "; the model " + basis.model_note;
+  for (const Note& note : unlikely_machine_notes(plan.record.job.cluster)) {
+    answer.warnings.push_back(fmt::format("{}: {} ({})", note.key, note.text, note.figures));
+  }
   for (const std::string& left_out : basis.model.left_out) {
     answer.warnings.push_back("in the file of the model, but not part of the plan: " + left_out);
   }

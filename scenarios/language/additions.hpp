@@ -1,8 +1,10 @@
 // What a program that links the library adds to it: schedules, compressors, rules of when to save,
 // and named parts of a scenario (snapshot schemes, fabrics, classes of failures). A scenario then
-// uses them by name.
+// uses them by name. If the scenario was made from the configuration of a training program, the
+// places of that configuration's settings.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +19,9 @@ namespace windtunnel {
 struct Additions {
   OwnKinds kinds;
   std::vector<OwnPart> parts;
+  // [key] The setting that states it; empty: the text is the user's own. Errors name these places
+  // instead of those of the text, which the user has not seen.
+  std::map<std::string, Location> stated_at = {};
 };
 
 // Each makes a part called `name`. The keys of a snapshot tier (the nearest comes first) are those

@@ -78,6 +78,27 @@ Error with_shardings(const Error& error, const Framework& software) {
                error.code());
 }
 
+// Gives each node the place of the setting that states its key, or the nearest key above it.
+void place_as_stated(DocumentNode& node, const std::string& path, Location above,
+                     const std::map<std::string, Location>& stated_at) {
+  if (const auto own = stated_at.find(path); own != stated_at.end()) above = own->second;
+  node.where = above;
+  for (DocumentEntry& entry : node.entries) {
+    place_as_stated(entry.value, join_path(path, entry.key), above, stated_at);
+    entry.where = entry.value.where;
+  }
+  for (DocumentNode& item : node.items) place_as_stated(item, path, above, stated_at);
+}
+
+DocumentNode document_of(const ScenarioText& scenario, const Additions& added) {
+  DocumentNode document = parse_document(scenario.text, scenario.file);
+  if (document.kind != DocumentNode::Kind::map) check_values(document);  // throws
+  if (!added.stated_at.empty()) {
+    place_as_stated(document, "", Location{scenario.file}, added.stated_at);
+  }
+  return document;
+}
+
 }  // namespace
 
 const Framework* software_of(const Case& the_case) {
@@ -107,8 +128,7 @@ Case resolve_unprepared(const ScenarioText& scenario, const Overrides& more) {
 Case resolve_case(const ScenarioText& scenario, const Overrides& more, const Prepare& prepare) {
   const Additions nothing;
   const Additions& added = scenario.added != nullptr ? *scenario.added : nothing;
-  DocumentNode document = parse_document(scenario.text, scenario.file);
-  if (document.kind != DocumentNode::Kind::map) check_values(document);  // throws
+  DocumentNode document = document_of(scenario, added);
   Case result;
   result.file = scenario.file;
   result.text = scenario.text;

@@ -44,7 +44,7 @@ constexpr size_t kBlock = 32;
 constexpr size_t kFirstStep = 4;
 
 constexpr const char* kLayoutFault = "layout, model and cluster do not go together";
-constexpr const char* kMemoryFault = "does not fit in the memory of GPU or host";
+constexpr const char* kMemoryFault = "the memory of GPU or host is too small";
 constexpr const char* kSoftwareFault = "the software would refuse it";
 constexpr const char* kScheduleFault = "the schedule does not support this pipeline";
 
@@ -519,14 +519,22 @@ void simulate_best(const ScenarioText& scenario, const OptimiseOptions& options,
   });
 }
 
-// Returns some valid layout of the job, from which a search over all layouts can start.
+// Returns some valid layout of the job, from which a search over all layouts can start. Forms of
+// tensor parallelism differ in whether they need sequence parallelism.
 std::optional<Overrides> possible_layout(const ScenarioText& scenario, const Overrides& point) {
   constexpr int kMostStages = 128;
+  struct Tensor {
+    int tp;
+    const char* sequence_parallel;
+  };
   for (int pp = 1; pp <= kMostStages; ++pp) {
-    for (const int tp : {1, 2, 4, 8}) {
+    for (const auto& [tp, sequence_parallel] :
+         {Tensor{1, "false"}, Tensor{2, "false"}, Tensor{2, "true"}, Tensor{4, "false"},
+          Tensor{4, "true"}, Tensor{8, "false"}, Tensor{8, "true"}}) {
       try {
         Overrides set = point;
-        set.emplace_back("layout", fmt::format("{{tp: {}, pp: {}}}", tp, pp));
+        set.emplace_back("layout", fmt::format("{{tp: {}, pp: {}, sequence_parallel: {}}}", tp, pp,
+                                               sequence_parallel));
         const int dp = resolve_unprepared(scenario, set).job.layout.dp;
         // Keeps everything else that the scenario says about its layout.
         set = point;
@@ -534,7 +542,7 @@ std::optional<Overrides> possible_layout(const ScenarioText& scenario, const Ove
         for (const Axis& axis : kAxes) {
           set.emplace_back(axis.key, std::to_string(tried.*axis.size));
         }
-        set.emplace_back("layout.sequence_parallel", "false");
+        set.emplace_back("layout.sequence_parallel", sequence_parallel);
         resolve_unprepared(scenario, set);
         return set;
       } catch (const Error&) {
@@ -603,9 +611,10 @@ Optimisation optimise(const ScenarioText& scenario, const std::vector<Overrides>
   if (result.best.empty()) {
     std::string why;
     for (const auto& [reason, at] : result.infeasible) {
-      why += fmt::format("\n  {} x {}, as: {}", at.count, reason, at.example);
+      why += fmt::format("\n  {} ({} configuration{}), as: {}", reason, at.count,
+                         at.count == 1 ? "" : "s", at.example);
     }
-    throw Error(fmt::format("{}: no configuration is feasible:{}", scenario.file, why),
+    throw Error(Location{scenario.file}, fmt::format("no configuration is feasible:{}", why),
                 ExitCode::failed);
   }
   simulate_best(scenario, options, result.best);

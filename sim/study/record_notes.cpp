@@ -72,6 +72,8 @@ constexpr NoteKind kNoteKinds[] = {
      [](const On& on) { return uneven_stage_notes(on.record.job, on.prepared); }, stage_advice},
     {About::step, Depth::step,
      [](const On& on) { return unlikely_machine_notes(on.record.job.cluster); }},
+    {About::step, Depth::step, [](const On& on) { return drawn_nics_notes(on.record.job.cluster); },
+     other_draws},
     {About::step, Depth::step,
      [](const On& on) { return unfamiliar_notes(on.record.iteration.familiarity); }},
     {About::step, Depth::step,

@@ -38,6 +38,21 @@ TEST(DiagnoseCommand, NamesTheCauseAndWhatMendingItGives) {
   EXPECT_DOUBLE_EQ(ran.at("iteration").at("time_s"), cause.at("step_s"));
 }
 
+TEST(DiagnoseCommand, AsksWhetherTimesAreMilliseconds) {
+  const std::string folder = scratch_folder("diagnose_ms");
+  const auto told = [&](const std::string& column, const std::string& step) {
+    const std::string file = folder + "/step.csv";
+    std::ofstream(file) << "step," << column << "\n100," << step << "\n";
+    return run_program("diagnose " + file + " " + kJob);
+  };
+  const char* kAsks = "if the log states them in milliseconds";
+  EXPECT_NE(told("step_time", "3600").out.find(kAsks), std::string::npos);
+  EXPECT_EQ(told("step_time", "3.6").out.find(kAsks), std::string::npos);
+  const ProgramResult known = told("step_time_ms", "3600");
+  EXPECT_EQ(known.out.find(kAsks), std::string::npos);
+  EXPECT_NE(known.out.find("3.60 s"), std::string::npos) << known.out;
+}
+
 TEST(DiagnoseCommand, FitsOneScreen) {
   const ProgramResult told = run_program("diagnose " + kLog + " " + kJob);
   EXPECT_LT(std::count(told.out.begin(), told.out.end(), '\n'), 50);

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/run_program.hpp"
@@ -32,6 +33,19 @@ TEST(ImportCommand, WritesAScenarioThatRuns) {
   EXPECT_NE(direct.err.find("read as a configuration of megatron-lm"), std::string::npos)
       << direct.err;
   EXPECT_EQ(Json::parse(direct.out).at("iteration"), ran.at("iteration"));
+}
+
+TEST(ImportCommand, KeepsAFileThatIsThere) {
+  const std::string file = scratch_folder("import_twice") + "/job.yaml";
+  std::ofstream(file) << "mine";
+  const std::string asked = "import " + kScript + " --cluster dgx-h100 --out " + file;
+  const ProgramResult refused = run_program(asked);
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_NE(refused.err.find("job.yaml: already exists; --force overwrites it"), std::string::npos)
+      << refused.err;
+  EXPECT_EQ(read_text(file), "mine");
+  EXPECT_EQ(run_program(asked + " --force").exit_code, 0);
+  EXPECT_NE(read_text(file), "mine");
 }
 
 TEST(ImportCommand, SaysWhatItReadAssumedAndLeftOut) {

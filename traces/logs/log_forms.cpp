@@ -89,6 +89,7 @@ constexpr ColumnForm kColumnForms[] = {
     {R"((?:.* - )?(?:.*/)?time_metrics/end_to_end\(s\))", "time_metrics/end_to_end(s)",
      LogQuantity::step_s},
     {"(?:.* - )?(?:perf/)?step_time(?:_seconds|_s)?", "step_time", LogQuantity::step_s},
+    {"(?:.* - )?(?:perf/)?step_time_ms", "step_time_ms", LogQuantity::step_s, kMs},
     {R"((?:.* - )?(?:.*/)?throughput\(tps\))", "throughput(tps)",
      LogQuantity::tokens_per_s_per_gpu},
     {"(?:.* - )?throughput/device/tokens_per_sec", "throughput/device/tokens_per_sec",

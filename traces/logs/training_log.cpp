@@ -387,4 +387,13 @@ TrainingLog parse_training_log(std::string_view text, const std::string& file) {
   return log;
 }
 
+bool is_training_log(std::string_view text, const std::string& file) {
+  try {
+    parse_training_log(text, file);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 }  // namespace windtunnel

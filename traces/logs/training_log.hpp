@@ -53,4 +53,7 @@ struct TrainingLog {
 // steps (with the place of the first such number).
 TrainingLog parse_training_log(std::string_view text, const std::string& file);
 
+// Whether parse_training_log() can read the text.
+bool is_training_log(std::string_view text, const std::string& file);
+
 }  // namespace windtunnel

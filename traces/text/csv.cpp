@@ -174,7 +174,11 @@ size_t CsvTable::column(std::string_view name) const {
   for (size_t i = 0; i < header_.size(); ++i) {
     if (header_[i] == name) return i;
   }
-  throw Error({file_, 1, 1}, unknown_name("column", name, header_));
+  const std::string near = nearest_name(name, header_);
+  throw Error({file_, 1, 1},
+              fmt::format("column '{}' is missing; the file has {}", name,
+                          near.empty() ? excerpt(fmt::format("{}", fmt::join(header_, ", ")))
+                                       : fmt::format("a similar one, '{}'", near)));
 }
 
 const std::string& CsvTable::text(size_t row, size_t column) const {

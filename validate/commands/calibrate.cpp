@@ -10,13 +10,17 @@
 #include "cli/program/answer_output.hpp"
 #include "cli/program/command.hpp"
 #include "cli/program/output.hpp"
+#include "cli/program/shell_line.hpp"
 #include "models/base/units.hpp"
+#include "report/figures/figure_text.hpp"
 #include "report/json/json.hpp"
 #include "report/text/table.hpp"
 #include "scenarios/language/library/calibration_writer.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/text/document.hpp"
 #include "scenarios/language/text/evidence.hpp"
+#include "traces/logs/training_log.hpp"
+#include "traces/text/text.hpp"
 #include "validate/accuracy/runs/fit_rows.hpp"
 #include "validate/accuracy/runs/run_job.hpp"
 #include "validate/commands/calibrate_collectives.hpp"
@@ -112,6 +116,21 @@ std::string outside_text(const RunFit& fit) {
       fmt::join(outside, ", "));
 }
 
+// Returns a warning if there are fewer rows than fitted values, otherwise "".
+std::string few_rows_text(const RunFit& fit, const FitInput& input) {
+  if (fit.rows >= std::ssize(fit.fitted)) return "";
+  std::string text = fmt::format(
+      "{} cannot tell {} fitted values apart, so predictions of other jobs may become worse{}.",
+      counted(fit.rows, "row"), fit.fitted.size(),
+      fit.folds == 0 ? ", and no row could be left out to measure by how much" : "");
+  if (input.by_scenario) return text;
+  return text +
+         " Flags that no column states are taken as the source usually sets them, and the fit "
+         "makes "
+         "up for the difference; a column `scenario` that names the job's file states all of them "
+         "(docs/reference/rows.md).";
+}
+
 // The rows with predictions after and before the fit. Only a page shows these; the console shows
 // which rows are not used.
 ValidationReport fitted_rows(const CalibrateOptions& options, const FitInput& input,
@@ -203,6 +222,7 @@ Answer answer_of(const CalibrateOptions& options, const FitInput& input, const C
   if (std::string outside = outside_text(fit); !outside.empty()) {
     warnings.push_back(std::move(outside));
   }
+  if (std::string few = few_rows_text(fit, input); !few.empty()) warnings.push_back(std::move(few));
   if (!fit.converged) warnings.emplace_back("The search had not converged when it was stopped.");
   return fit_answer(std::move(answer));
 }
@@ -244,13 +264,7 @@ ExitCode calibrate_device(const CalibrateOptions& options) {
   return calibrate_on_device(device);
 }
 
-ExitCode calibrate(const CalibrateOptions& options) {
-  if (options.from.empty() == options.backend.empty()) {
-    throw Error(
-        "give either --from ROWS.csv, to fit on rows, or --backend cpu|cuda, to measure here");
-  }
-  if (!options.backend.empty()) return calibrate_device(options);
-  check_out(options.out, options.force);
+ExitCode calibrate_on_rows(const CalibrateOptions& options) {
   if (options.ranks > 0 || !options.coordinator.empty()) {
     throw Error("--ranks and --coordinator need --backend");
   }
@@ -281,6 +295,27 @@ ExitCode calibrate(const CalibrateOptions& options) {
   hand_out(answer_of(options, input, base, result), output_of(options),
            fmt::format("\nwrote {}\n", options.out));
   return ExitCode::ok;
+}
+
+ExitCode calibrate(const CalibrateOptions& options) {
+  if (options.from.empty() == options.backend.empty()) {
+    throw Error(
+        "give either --from ROWS.csv, to fit on rows, or --backend cpu|cuda, to measure here");
+  }
+  if (!options.backend.empty()) return calibrate_device(options);
+  check_out(options.out, options.force);
+  try {
+    return calibrate_on_rows(options);
+  } catch (const Error&) {
+    for (const std::string& path : options.from) {
+      if (path.ends_with(".csv") || !is_training_log(read_file(path), path)) continue;
+      throw Error(Location{path},
+                  fmt::format("is the log of a training run, which `windtunnel diagnose {}` reads; "
+                              "--from takes a table with a row per run",
+                              shell_word(path)));
+    }
+    throw;
+  }
 }
 
 }  // namespace

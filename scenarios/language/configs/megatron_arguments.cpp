@@ -328,7 +328,10 @@ void write_forms(const TransformerSpec& model, MegatronSettings& settings) {
   if (!model.tied_embeddings) {
     settings.emplace_back("untie_embeddings_and_output_weights", "true");
   }
-  if (!model.dropout) settings.emplace_back("hidden_dropout", "0.0");
+  if (!model.dropout) {
+    settings.emplace_back("attention_dropout", "0.0");
+    settings.emplace_back("hidden_dropout", "0.0");
+  }
 }
 
 void write_attention(const TransformerSpec& model, MegatronSettings& settings) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/base/error.hpp"
+#include "scenarios/language/additions.hpp"
 #include "scenarios/language/imports/configuration_table.hpp"
 #include "scenarios/language/imports/import.hpp"
 #include "scenarios/language/text/fields.hpp"
@@ -17,7 +18,11 @@ namespace windtunnel {
 
 std::string import_note(const ImportedScenario& imported) {
   std::vector<std::string> left_out;
-  for (const LeftOut& left : imported.left_out) left_out.push_back(left.setting.name);
+  for (const LeftOut& left : imported.left_out) {
+    left_out.push_back(left.meant.empty()
+                           ? left.setting.name
+                           : fmt::format("{} ({})", left.setting.name, left.question()));
+  }
   return fmt::format(
       "read as a configuration of {}: {} settings, {} assumed{}", imported.kinds.front().second,
       imported.read.size(), imported.assumed.size(),
@@ -49,6 +54,13 @@ bool is_configuration(const std::string& text, const std::string& path) {
   }
 }
 
+std::shared_ptr<const Additions> with_places(const ImportedScenario& imported,
+                                             const Additions* added) {
+  Additions all = added == nullptr ? Additions{} : *added;
+  for (const ReadKey& read : imported.read) all.stated_at[read.key] = read.from.where;
+  return std::make_shared<const Additions>(std::move(all));
+}
+
 ReadScenario as_scenario(ScenarioText scenario, bool has_options) {
   if (!is_configuration(scenario.text, scenario.file)) return {std::move(scenario)};
   ImportRequest request{.files = {scenario.file},
@@ -61,6 +73,7 @@ ReadScenario as_scenario(ScenarioText scenario, bool has_options) {
                        [](const auto& each) { return find_field(each.first) != nullptr; });
   const ImportedScenario imported = import_scenario(request);
   scenario.text = imported.text;
+  scenario.added = with_places(imported, scenario.added.get());
   return {std::move(scenario), import_note(imported)};
 }
 

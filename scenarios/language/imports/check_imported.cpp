@@ -1,42 +1,25 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 
 #include "scenarios/language/case.hpp"
 #include "scenarios/language/imports/import.hpp"
-#include "scenarios/language/text/document.hpp"
-#include "scenarios/language/text/fields.hpp"
 
 namespace windtunnel {
-namespace {
-
-// The key at a place of the text; empty: there is none.
-std::string key_at(const DocumentNode& node, const Location& where, const std::string& path) {
-  if (node.where.line == where.line && node.where.column == where.column) return path;
-  for (const DocumentEntry& entry : node.entries) {
-    const std::string key = join_path(path, entry.key);
-    if (entry.where.line == where.line && entry.where.column == where.column) return key;
-    std::string below = key_at(entry.value, where, key);
-    if (!below.empty()) return below;
-  }
-  return "";
-}
-
-}  // namespace
 
 void check_imported(const ImportedScenario& imported) {
   const std::string& file = imported.kinds.front().first;
   try {
-    resolve_case({.file = file, .text = imported.text});
+    resolve_case({.file = file, .text = imported.text, .added = with_places(imported)});
   } catch (const Error& error) {
-    if (error.where().file != file) throw;
-    const std::string key = key_at(parse_document(imported.text, file), error.where(), "");
-    for (const ReadKey& read : imported.read) {
-      if (read.key != key) continue;
-      throw Error(read.from.where, fmt::format("{}: {}", read.from.name, error.text()),
-                  error.code());
-    }
-    throw Error(Location{file}, std::string(error.text()), error.code());
+    const Location& where = error.where();
+    const auto read = std::ranges::find_if(imported.read, [&](const ReadKey& each) {
+      const Location& from = each.from.where;
+      return from.file == where.file && from.line == where.line && from.column == where.column;
+    });
+    if (read == imported.read.end()) throw;
+    throw Error(where, fmt::format("{}: {}", read->from.name, error.text()), error.code());
   }
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,6 +40,9 @@ struct ReadKey {
 struct LeftOut {
   Setting setting;
   std::string why;
+  std::string meant = {};  // the known setting that it may be a misspelling of; empty: none
+
+  std::string question() const { return meant.empty() ? "" : "did you mean " + meant + "?"; }
 };
 
 struct ImportedScenario {
@@ -58,6 +62,11 @@ ImportedScenario import_scenario(const ImportRequest& request);
 
 // One line: the kind of configuration, and how many omitted settings may matter.
 std::string import_note(const ImportedScenario& imported);
+
+// What the scenario is read with, so that its Errors name the places of settings: `added`, or null
+// for nothing, and these places.
+std::shared_ptr<const Additions> with_places(const ImportedScenario& imported,
+                                             const Additions* added = nullptr);
 
 // Resolves the scenario as every command does. Throws its Errors, placed at the setting at fault if
 // there is one.

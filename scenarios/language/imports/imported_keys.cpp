@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <iterator>
 #include <string_view>
 
 #include "models/base/units.hpp"
@@ -78,6 +79,32 @@ const std::string* reason_of(const ConfigurationTable& table, const Setting& set
     return ends_with_name(setting.name, entry.first);
   });
   return found == table.not_modelled.end() ? nullptr : &found->second;
+}
+
+// Whether the names differ by at most two letters at one place. nearest_name() allows more, but
+// settings of one program share many words, and an unknown one is mostly not a misspelt one.
+bool differ_at_one_place(std::string_view a, std::string_view b) {
+  constexpr std::size_t kLetters = 2;
+  const auto begin = std::ranges::mismatch(a, b).in1 - a.begin();
+  std::size_t alike = begin;
+  while (alike < std::min(a.size(), b.size()) &&
+         a[a.size() - 1 - (alike - begin)] == b[b.size() - 1 - (alike - begin)]) {
+    ++alike;
+  }
+  return alike + kLetters >= std::max(a.size(), b.size());
+}
+
+// The known setting of which this one is a misspelling; empty: none.
+std::string meant_by(const ConfigurationTable& table, const std::string& setting) {
+  constexpr std::size_t kShort = 6;  // two letters more would be another name
+  std::vector<std::string> known = table.model_from;
+  for (const MeantSetting& row : table.reads) known.push_back(row.name);
+  for (const auto& [name, why] : table.not_modelled) known.push_back(name);
+  std::ranges::copy(table.without_effect, std::back_inserter(known));
+  const auto found = std::ranges::find_if(known, [&](const std::string& name) {
+    return name.size() > kShort && !name.ends_with('*') && differ_at_one_place(name, setting);
+  });
+  return found == known.end() ? "" : *found;
 }
 
 bool names(const std::vector<std::string>& names, const Setting& setting) {
@@ -164,7 +191,8 @@ void ImportedKeys::leave_out(const ConfigurationTable& table, const Setting& set
   } else if (off || (reason == nullptr && names(table.without_effect, setting))) {
     made_.without_effect.push_back(setting);
   } else {
-    made_.left_out.push_back({setting, reason != nullptr ? *reason : "not known here"});
+    const std::string meant = reason != nullptr ? "" : meant_by(table, setting.name);
+    made_.left_out.push_back({setting, reason != nullptr ? *reason : "not known here", meant});
   }
 }
 

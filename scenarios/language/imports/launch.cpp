@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -88,6 +89,9 @@ class SaidByJob {
     const Layout& layout = job.layout;
     const int gpus = job.cluster.gpus();
     add_number(".nodes", job.cluster.nodes);
+    if (job.tokens > 0 && job.batch.sequence > 0) {
+      add_number(".samples", static_cast<std::int64_t>(std::ceil(job.tokens / job.batch.sequence)));
+    }
     add_number(".gpus", gpus);
     add_number(".gpus_per_node", job.cluster.node.gpus);
     const int replicas = std::max(1, gpus / (layout.tp * layout.pp * layout.cp));
@@ -172,6 +176,9 @@ std::optional<WrittenSetting> written_setting(const ConfigurationTable& table,
     if (const std::string* said = job.find("--" + name)) {
       return WrittenSetting{written.path, *said, {"--" + name}};
     }
+  }
+  if (const std::string* said = written.any.starts_with('.') ? job.find(written.any) : nullptr) {
+    return WrittenSetting{written.path, *said, {written.any}};
   }
   const MeantSetting* row = row_of(table, {written.path, "", {}});
   if (row == nullptr) return {};

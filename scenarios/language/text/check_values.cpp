@@ -45,6 +45,15 @@ std::string example_text(const Field& field, const std::string& path) {
   return fmt::format("{}: {}", last_part(path), field.example);
 }
 
+// The message with the field's example instead of its dimension's, which may be far from it.
+std::string with_own_example(std::string message, const Field& field) {
+  const std::string_view usual = example_of(field.dimension);
+  const std::size_t at = message.rfind(fmt::format("'{}'", usual));
+  const bool plain = field.example.find_first_of("[{") == field.example.npos;
+  if (at == message.npos || !plain) return message;
+  return message.replace(at + 1, usual.size(), field.example);
+}
+
 [[noreturn]] void fail_type(const DocumentNode& node, const Field& field, const std::string& path) {
   if (path.empty() && node.kind == Kind::null) {
     throw Error(node.where, "the scenario is empty; start with 'name:' and 'model:'");
@@ -287,7 +296,7 @@ class Checker {
         value.number = whole_number(node, field, path);
         break;
       case ScalarType::quantity:
-        value.number = quantity(node, field.dimension, path);
+        value.number = quantity(node, field, path);
         break;
       case ScalarType::interval:
         if (is_added(node.text, field)) {
@@ -301,11 +310,11 @@ class Checker {
     return value;
   }
 
-  static double quantity(const DocumentNode& node, Dimension dimension, const std::string& path) {
+  static double quantity(const DocumentNode& node, const Field& field, const std::string& path) {
     try {
-      return parse_quantity(node.text, dimension);
+      return parse_quantity(node.text, field.dimension);
     } catch (const Error& error) {
-      fail(node.where, path, error.what());
+      fail(node.where, path, with_own_example(error.what(), field));
     }
   }
 

@@ -45,6 +45,10 @@ std::vector<Note> uneven_stage_notes(const Job& job, const PreparedIteration& pr
 // presumably bytes were stated for bits.
 std::vector<Note> unlikely_machine_notes(const Cluster& cluster);
 
+// A note if the speeds of NICs are drawn at random (cluster.fabric.variation): the result is that
+// of one draw.
+std::vector<Note> drawn_nics_notes(const Cluster& cluster);
+
 // Notes on traits of a job that no measured run has; empty if there are none.
 std::vector<Note> unfamiliar_notes(const Familiarity& familiarity);
 

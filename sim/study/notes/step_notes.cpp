@@ -160,6 +160,15 @@ std::vector<Note> unlikely_machine_notes(const Cluster& cluster) {
                        named->nic_Bps.value / 1e9)}};
 }
 
+std::vector<Note> drawn_nics_notes(const Cluster& cluster) {
+  const NicVariation& variation = cluster.fabric.variation;
+  if (variation.sigma == 0 && variation.slow_share == 0) return {};
+  return {{"cluster.fabric.variation",
+           "which NICs are slow was drawn once, and another draw gives another step time; vary "
+           "cluster.fabric.variation.seed to compare several",
+           fmt::format("seed {}", variation.seed)}};
+}
+
 std::vector<Note> unfamiliar_notes(const Familiarity& familiarity) {
   if (familiarity.unfamiliar.empty()) return {};
   return {{"calibration",

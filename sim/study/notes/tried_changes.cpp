@@ -323,6 +323,23 @@ std::string fitting_advice(const Case& the_case) {
   return text;
 }
 
+std::string other_draws(const Case& the_case) {
+  constexpr int kDraws = 5;
+  if (the_case.text.empty() || the_case.prepared == nullptr) return "";
+  const TriedCase trial(the_case);
+  double least = 1, most = 1;
+  for (int i = 1; i <= kDraws; ++i) {
+    const std::uint64_t seed = the_case.job.cluster.fabric.variation.seed + i;
+    const auto tried = trial.at({{"cluster.fabric.variation.seed", fmt::to_string(seed)}}, "");
+    if (!tried) continue;
+    least = std::min(least, tried->times_as_long);
+    most = std::max(most, tried->times_as_long);
+  }
+  if (least == most) return "";
+  return fmt::format("{} other draws: {:.1f} % shorter to {:.1f} % longer steps by estimate",
+                     kDraws, 100 * (1 - least), 100 * (most - 1));
+}
+
 std::string host_advice(const Case& the_case) {
   return faster_text(the_case, kLessOfTheHost);
 }

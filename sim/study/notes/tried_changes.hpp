@@ -45,4 +45,7 @@ std::string fitting_advice(const Case& the_case);
 std::string host_advice(const Case& the_case);
 std::string stage_advice(const Case& the_case);
 
+// How far the step's estimate moves if the speeds of NICs are drawn again; empty: not at all.
+std::string other_draws(const Case& the_case);
+
 }  // namespace windtunnel

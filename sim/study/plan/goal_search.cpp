@@ -154,7 +154,7 @@ NodesForGoal GoalSearch::none_for(const Goal& goal, const std::vector<int>& numb
   const auto unfit =
       std::find_if(at, numbers.end(), [&](int nodes) { return unfit_.contains(nodes); });
   if (!found.met && unfit != numbers.end()) {
-    found.why = fmt::format("on {} nodes: {}", *unfit, unfit_.at(*unfit));
+    found.why = fmt::format("on {} nodes {}", *unfit, unfit_.at(*unfit));
   }
   return found;
 }

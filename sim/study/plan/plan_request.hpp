@@ -20,6 +20,8 @@ struct PlanRequest {
   // How the written scenario names the model, if a file's path differs from there; empty: as
   // `model`.
   std::string written_model = {};
+  // The model's name in titles; empty: the name that its keys give it.
+  std::string model_called = {};
   int nodes = 0;      // of the cluster, spares included
   std::string node;   // a name in the library
   double tokens = 0;  // of the whole training

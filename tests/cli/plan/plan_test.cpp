@@ -48,6 +48,35 @@ TEST(PlanCommand, ItsScenarioIsWhatItPredicts) {
   EXPECT_EQ(read_text(made().scenario), made().plan.at("best").at("scenario").get<std::string>());
 }
 
+// A script says how many nodes it runs on, but not which.
+TEST(PlanCommand, TakesTheNodeThatAScriptLeavesOut) {
+  const std::string asked = "plan examples/configurations/llama3-70b.sh --tokens '100 G' ";
+  const Json by_option = planned(asked + "--cluster dgx-h100");
+  EXPECT_EQ(planned(asked + "--set cluster.node=dgx-h100").at("best").at("scenario"),
+            by_option.at("best").at("scenario"));
+  const ProgramResult alone =
+      run_program("plan --cluster dgx-h100 --model llama3-8b --tokens '1 T'");
+  EXPECT_EQ(alone.exit_code, 2);
+  EXPECT_NE(alone.err.find("write '64 x dgx-h100'"), std::string::npos) << alone.err;
+}
+
+TEST(PlanCommand, NotesBytesThatWereStatedForBits) {
+  const ProgramResult told = run_program(kAsked + "megatron --set cluster.node.nic='400 GB/s'");
+  ASSERT_EQ(told.exit_code, 0) << told.err;
+  EXPECT_NE(told.out.find("3200 Gb/s is much for a NIC of dgx-h100"), std::string::npos)
+      << told.out;
+}
+
+TEST(PlanCommand, CallsAModelOfAFileByTheFile) {
+  const std::string file = scratch_folder("plan_called") + "/mine.yaml";
+  std::ofstream(file) << "name: mine\nmodel: {base: llama3-8b, layers: 16}\n"
+                         "cluster: {nodes: 2, node: dgx-h100}\nlayout: {tp: 1}\n"
+                         "batch: {global: 64, micro: 1, sequence: 4096}\nprecision: bf16\n";
+  const ProgramResult told = run_program("plan " + file + " --tokens '10 G'");
+  ASSERT_EQ(told.exit_code, 0) << told.err;
+  EXPECT_EQ(told.out.rfind("mine on 2 x dgx-h100", 0), 0U) << told.out;
+}
+
 // One key of the scenario can be varied, because values that follow from others are not written.
 TEST(PlanCommand, ItsScenarioCanBeVaried) {
   const std::string& file = made().scenario;

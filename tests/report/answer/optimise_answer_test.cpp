@@ -45,6 +45,19 @@ const SummarySection& section_titled(const Answer& answer, std::string_view star
   return *section;
 }
 
+TEST(OptimiseAnswer, SaysWhereAValueOfTheScenarioIsKept) {
+  Optimisation result = found();
+  result.best[0].set.emplace_back("schedule", "zb-v");
+  const OptimiseAsked by = asked({"1", "2", "4"});
+  const Answer answer = optimise_answer(result, by);
+  const TextTable& table = section_titled(answer, "The ranking").table;
+  const auto column = std::ranges::find(table.columns, "schedule", &Column::title);
+  ASSERT_NE(column, table.columns.end());
+  const auto at = static_cast<std::size_t>(column - table.columns.begin());
+  EXPECT_EQ(table.rows[0][at], "zb-v");
+  EXPECT_EQ(table.rows[1][at], "as in the scenario");
+}
+
 TEST(OptimiseAnswer, HasTheRankingAndWhatMemoryCosts) {
   const Optimisation result = found();
   const OptimiseAsked by = asked({"1", "2", "4"});

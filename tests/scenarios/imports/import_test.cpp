@@ -297,6 +297,40 @@ TEST_F(ImportFolder, ReadsTheFilesThatAFileExtends) {
   EXPECT_THAT(text, testing::HasSubstr("global: 128"));  // stated in the other file
 }
 
+// A command that takes a script in the place of a scenario names the place in the script, not in
+// the scenario that it has made of it. Values of the command line keep theirs.
+TEST(AsScenario, NamesThePlaceOfTheSetting) {
+  const std::string script =
+      "torchrun --nnodes 2 train.py --num-layers 32 --hidden-size 4096 --num-attention-heads 32 "
+      "\\\n"
+      "  --seq-length 4096 --micro-batch-size 3 \\\n  --global-batch-size 64 --bf16";
+  const auto refusal = [&](Overrides set) {
+    set.emplace_back("cluster.node", "dgx-h100");
+    const ReadScenario read = as_scenario({.file = "run.sh", .text = script, .set = set});
+    return error_of([&] { resolve_case(read.scenario); });
+  };
+  EXPECT_EQ(refusal({}),
+            "run.sh:3:23: batch.global 64 is not a multiple of batch.micro 3 x dp 16 = 48");
+  EXPECT_THAT(refusal({{"batch.micro", "1"}, {"batch.global", "65"}}),
+              testing::StartsWith("--set batch.global=65: "));
+}
+
+// Names that differ at one place are told; others share words by chance.
+TEST(Imported, AsksWhetherASettingIsMisspelt) {
+  const auto left_out = [](const std::string& flag) {
+    const ImportedScenario imported =
+        import_scenario({.files = {"run.sh"},
+                         .kind = "",
+                         .set = {{"cluster.node", "dgx-h100"}},
+                         .texts = {{"run.sh", kScript + " " + flag + " 2"}}});
+    return imported.left_out.empty() ? "" : imported.left_out.front().meant;
+  };
+  EXPECT_EQ(left_out("--tensor-modell-parallel-size"), "tensor_model_parallel_size");
+  EXPECT_EQ(left_out("--pipeline-model-paralel-size"), "pipeline_model_parallel_size");
+  EXPECT_EQ(left_out("--expert-parallel-size"), "");
+  EXPECT_EQ(left_out("--my-own-flag"), "");
+}
+
 TEST_F(ImportFolder, NamesTheFileThatIsNotHereAndMaySayIt) {
   EXPECT_THAT(
       refusal("run.sh",

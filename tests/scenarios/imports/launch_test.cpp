@@ -164,12 +164,30 @@ TEST(Launch, WritesWhatTheProgramTakes) {
                   "#!/bin/bash\ntorchrun --nnodes 64 --nproc-per-node 8 pretrain_gpt.py \\\n"));
   EXPECT_THAT(script.text, testing::HasSubstr(" --sequence-parallel \\\n"));
   EXPECT_THAT(script.text, testing::HasSubstr(" --tensor-model-parallel-size 4 \\\n"));
+  EXPECT_THAT(script.text, testing::Not(testing::HasSubstr("--train-samples")));
   const Launch toml =
       launch_of({.file = "job.yaml", .text = launch_row("TorchtitanFsdp").scenario}, "torchtitan");
   EXPECT_THAT(toml.text, testing::HasSubstr("[model]\nname = \"llama3\"\nflavor = \"8B\"\n"));
   const Launch json =
       launch_of({.file = "job.yaml", .text = launch_row("DeepSpeedZero3").scenario}, "deepspeed");
   EXPECT_THAT(json.text, testing::HasSubstr("\"stage\": 3"));
+}
+
+// Both kinds of dropout are 0.1 in Megatron-LM unless the script says otherwise.
+TEST(Launch, StatesThatThereIsNoDropout) {
+  const Launch script = launch_of(
+      {.file = "job.yaml", .text = launch_row("MegatronWithoutDropout").scenario}, "megatron");
+  EXPECT_THAT(script.text, testing::HasSubstr(" --attention-dropout 0.0 \\\n"));
+  EXPECT_THAT(script.text, testing::HasSubstr(" --hidden-dropout 0.0 \\\n"));
+}
+
+// The last sequence may be cut off by the number of tokens.
+TEST(Launch, StatesHowLongItTrains) {
+  const std::string scenario =
+      launch_row("MegatronDense").scenario + "\njob: {tokens: 819201, price: 2 USD per gpu-hour}\n";
+  const Launch script = launch_of({.file = "job.yaml", .text = scenario}, "megatron");
+  EXPECT_THAT(script.text, testing::HasSubstr(" --seq-length 8192 \\\n"));
+  EXPECT_THAT(script.text, testing::HasSubstr(" --train-samples 101 \\\n"));
 }
 
 // These settings are off in Megatron-LM's scripts, and Megatron-Core's plans rely on them.

@@ -56,6 +56,26 @@ TEST(Optimise, EstimatesAreOfTheScenarioThatTheyAreNamedBy) {
   }
 }
 
+// 31 layers cannot be divided and three sequences need tp 8, whose overlap needs sequence
+// parallelism: the start of the search has to have it, although neither the scenario nor its
+// software says so.
+TEST(Optimise, AStartHasTheSequenceParallelismThatItsOverlapNeeds) {
+  const ScenarioText scenario = {
+      .file = "t.yaml",
+      .text =
+          "name: t\nmodel: {base: llama3-8b, layers: 31}\n"
+          "cluster: {nodes: 3, node: dgx-h100}\nlayout: {tp: 8, pp: 1}\n"
+          "batch: {global: 3, micro: 1, sequence: 8192}\nprecision: bf16\n"
+          "software: {base: megatron, tp_overlap: pipelined}\n"};
+  EXPECT_THROW(resolve_case(scenario), Error);
+  const Optimisation found =
+      optimise(scenario, {{}}, {.layout = true, .schedule = true, .simulated = 0, .threads = 2});
+  ASSERT_FALSE(found.best.empty());
+  const Layout& layout = resolve_case(scenario, found.best.front().set).job.layout;
+  EXPECT_EQ(layout.tp, 8);
+  EXPECT_TRUE(layout.sequence_parallel);
+}
+
 // The search may refuse a schedule by this bound, without making its Plan.
 TEST(Optimise, NoBoundOfAStepIsAboveIt) {
   constexpr std::uint64_t kScenarios = 600;

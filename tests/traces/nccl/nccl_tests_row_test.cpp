@@ -46,7 +46,7 @@ const BadCase kCases[] = {
     {"EmptyTable", "", "x:1:1: the file is empty"},
     {"HeaderAlone", csv("").substr(0, csv("").size() - 1), "x:1:1: contains a header but no rows"},
     {"ColumnMissing", "machine,gpu,gpus,nodes,network,colective,bytes,time_us\n",
-     "x:1:1: unknown column 'collective'; did you mean 'colective'?"},
+     "x:1:1: column 'collective' is missing; the file has a similar one, 'colective'"},
     {"RowEndsEarly", csv("s,M,H100,16,2,IB,all_reduce"),
      "x:2: the row has 7 cells, but the header has 16"},
     {"TimeIsText", csv("s,M,H100,16,2,IB,all_reduce,1048576,fast,,,out,,float,,"),

@@ -108,7 +108,7 @@ TEST(CompressionRuns, RefusesAFileOfAnotherKind) {
   EXPECT_EQ(fault_of(""), "runs.csv:1:1: the file is empty");
   EXPECT_EQ(fault_of("source,model,gpus,gpu_type,network,methods,iter_time_ms,"
                      "throughput_samples_s\n"),
-            "runs.csv:1:1: unknown column 'method'; did you mean 'methods'?");
+            "runs.csv:1:1: column 'method' is missing; the file has a similar one, 'methods'");
   EXPECT_EQ(fault_of("source,source\n"), "runs.csv:1:2: column 'source' is in the header twice");
   EXPECT_THROW(read_compression_runs("/nonexistent/runs.csv"), Error);
 }

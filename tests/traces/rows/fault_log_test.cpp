@@ -146,10 +146,11 @@ TEST(FaultLog, FaultsOfTheFileNameTheirPlace) {
        "f.csv:1:1: 'days' contains 'nan', which is not a number above zero"},
       {"node,start_day,end_day\n1,5,4\n",
        "f.csv:2:3: column 'end_day' is 4, before the start at 5"},
-      {"start_day,end_day\n4,5\n", "f.csv:1:1: unknown column 'node'"},
+      {"start_day,end_day\n4,5\n", "f.csv:1:1: column 'node' is missing"},
       {"system,start_min_since_2001,node,downtime_min\n18,5,1024,1\n",
        "f.csv:2:3: column 'node' is 1024, beyond the last of 1024 nodes"},
-      {"system,start_min_since_2001,node\n18,5,1024\n", "f.csv:1:1: unknown column 'downtime_min'"},
+      {"system,start_min_since_2001,node\n18,5,1024\n",
+       "f.csv:1:1: column 'downtime_min' is missing"},
       {std::string("\x7f"
                    "ELF\x02\0\0,\n1\n",
                    12),

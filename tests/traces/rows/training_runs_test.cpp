@@ -191,7 +191,7 @@ std::string reading_error(const std::string& text) {
 TEST(TrainingRuns, WithoutTheNeededColumnsNothingIsRead) {
   EXPECT_EQ(reading_error(""), "runs.csv:1:1: the file is empty");
   EXPECT_EQ(reading_error("source,model,sequ,global_batch,gpus,gpu_type,tp,pp,iter_time_s\n"),
-            "runs.csv:1:1: unknown column 'seq'; did you mean 'sequ'?");
+            "runs.csv:1:1: column 'seq' is missing; the file has a similar one, 'sequ'");
   EXPECT_EQ(reading_error("source,model,source\n"),
             "runs.csv:1:3: column 'source' is in the header twice");
   EXPECT_THROW(read_training_runs("no/such.csv"), Error);

@@ -58,7 +58,9 @@ TEST(Csv, ErrorsNameFileAndLine) {
   }
   const CsvTable table = CsvTable::parse("bytes,time_s\n8x,nan\n1.5,inf\n,1e999\n", "t.csv");
   EXPECT_EQ(error_of([&] { table.column("byte"); }),
-            "t.csv:1:1: unknown column 'byte'; did you mean 'bytes'?");
+            "t.csv:1:1: column 'byte' is missing; the file has a similar one, 'bytes'");
+  EXPECT_EQ(error_of([&] { table.column("node"); }),
+            "t.csv:1:1: column 'node' is missing; the file has bytes, time_s");
   EXPECT_EQ(error_of([&] { table.number(0, 0); }),
             "t.csv:2:1: column 'bytes' holds '8x', not a number");
   EXPECT_EQ(error_of([&] { table.number(0, 1); }),

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -37,6 +38,41 @@ std::string runs_file(const std::string& folder) {
   out << row(24, 2048, 8, 2, 1, "H100-SXM-80GB");
   out << "test,24L,24,2048,16,2048,51200,128,2,8,A100-SXM4-80GB,2,1,4,none,bf16,,\n";
   return path;
+}
+
+// No column states that tensor parallelism overlaps, but the file does: a single row then moves the
+// prediction of its job towards what it measured.
+TEST(CalibrateCommand, TakesTheJobOfARowFromItsFile) {
+  const std::string folder = scratch_folder("calibrate-scenarios");
+  std::filesystem::create_directories(folder + "/jobs");
+  const std::string job = folder + "/jobs/a.yaml", out = folder + "/mine.yaml";
+  std::ofstream(job)
+      << "name: a\nmodel: llama3-8b\ncluster: {nodes: 2, node: dgx-h100}\n"
+         "layout: {tp: 4, sequence_parallel: true}\nprecision: bf16\nrecompute: selective\n"
+         "batch: {global: 64, micro: 1, sequence: 4096}\nsoftware: {tp_overlap: pipelined}\n";
+  const auto step_s = [&](const std::string& set) {
+    const ProgramResult ran = run_program("run " + job + " --json" + set);
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    return nlohmann::json::parse(ran.out).at("iteration").at("time_s").get<double>();
+  };
+  const double before_s = step_s("");
+  const double measured_s = 1.1 * before_s;
+  std::ofstream(folder + "/rows.csv")
+      << "scenario,iter_time_s\njobs/a.yaml," << measured_s << "\njobs/none.yaml,1\n";
+  const ProgramResult fit = run_program("calibrate --from " + folder + "/rows.csv --out " + out);
+  ASSERT_EQ(fit.exit_code, 0) << fit.err;
+  EXPECT_NE(fit.out.find("1 row cannot tell"), std::string::npos) << fit.out;
+  EXPECT_NE(fit.out.find("none.yaml"), std::string::npos) << fit.out;
+  const double after_s = step_s(" --set calibration=" + out);
+  EXPECT_LT(std::abs(after_s - measured_s), 0.5 * std::abs(before_s - measured_s));
+}
+
+TEST(CalibrateCommand, SaysWhichCommandReadsALogOfARun) {
+  const std::string log = "examples/logs/llama3-8b.log";
+  const ProgramResult told = run_program("calibrate --from " + log + " --out new.yaml");
+  EXPECT_EQ(told.exit_code, 2);
+  EXPECT_NE(told.err.find("`windtunnel diagnose " + log + "` reads"), std::string::npos)
+      << told.err;
 }
 
 TEST(CalibrateCommand, WritesAFileThatCanBeTheNextBase) {

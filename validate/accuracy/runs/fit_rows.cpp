@@ -2,11 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <filesystem>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/base/units.hpp"
+#include "scenarios/language/case.hpp"
+#include "scenarios/language/imports/import.hpp"
 #include "scenarios/language/library/library.hpp"
+#include "traces/rows/row_fields.hpp"
+#include "traces/text/text.hpp"
 #include "validate/accuracy/rows/row_selection.hpp"
 #include "validate/accuracy/runs/run_job.hpp"
 
@@ -17,16 +25,56 @@ const std::string& kind_of(const FitRow& row) {
   return row.job.cluster.node.gpu.name;
 }
 
-void add_run(const TrainingRun& run, FitInput& input) {
-  if (!run.step_s) {
-    input.unusable.push_back({run.id, "no step time", run.table_row});
-    return;
+// A run whose job is the scenario, or the configuration of a training program, that the row names.
+// Thus it states all that the job sets, and not only what has a column.
+struct ScenarioRun {
+  std::string id;  // "file:line"
+  std::size_t table_row = 0;
+  std::string scenario;  // a path from the table's folder
+  std::string source;
+  std::optional<double> step_s, memory_gib;
+};
+
+constexpr auto kScenarioFields = std::to_array<RowField<ScenarioRun>>({
+    {"scenario", &ScenarioRun::scenario, Needs::cell},
+    {"source", &ScenarioRun::source},
+    {"iter_time_s", &ScenarioRun::step_s, Needs::column, "seconds", 1e7},
+    {"mem_gib", &ScenarioRun::memory_gib, {}, "GiB", 1e6},
+});
+
+FitRow row_of(const TrainingRun& run, const std::string& /*table*/) {
+  return fit_row_of(run, job_of(run).job);
+}
+
+FitRow row_of(const ScenarioRun& run, const std::string& table) {
+  const std::string path = std::filesystem::path(table).parent_path() / run.scenario;
+  const Case the_case = resolve_case(as_scenario(read_scenario(path)).scenario);
+  return {.job = the_case.job,
+          .measured_s = *run.step_s,
+          .group = run.source.empty() ? the_case.scenario : run.source,
+          .id = run.id,
+          .memory_bytes = run.memory_gib.value_or(0) * kGibibyte,
+          .memory_figure = {}};
+}
+
+template <class File>
+void add_rows(File file, const std::string& path, const std::string& where, FitInput& input) {
+  RowChoice<File> choice;
+  if (!where.empty()) choice.where = RowFilter::parse(where, "--where");
+  const std::vector<File> files = {std::move(file)};
+  std::vector<SkippedRow> unusable;
+  const std::vector<SelectedRow<File>> selected = select_rows(files, choice, unusable);
+  for (const SkippedRow& row : unusable) input.unusable.push_back({row.id, row.reason, {}});
+  for (const auto& row : selected) {
+    try {
+      if (!row.run->step_s) throw Error("no step time");
+      input.rows.push_back(row_of(*row.run, path));
+    } catch (const Error& error) {
+      input.unusable.push_back({row.run->id, error.what(), row.run->table_row});
+    }
   }
-  try {
-    input.rows.push_back(fit_row_of(run, job_of(run).job));
-  } catch (const Error& error) {
-    input.unusable.push_back({run.id, error.what(), run.table_row});
-  }
+  const size_t all = files.front().runs.size() + files.front().unusable.size();
+  input.other_rows = all - selected.size() - unusable.size();
 }
 
 void keep_kind(const std::string& path, const std::string& gpu, FitInput& input) {
@@ -75,16 +123,15 @@ FitRow fit_row_of(const TrainingRun& run, const Job& job) {
 
 FitInput read_fit_rows(const std::string& path, const std::string& where, const std::string& gpu) {
   if (!gpu.empty()) find_gpu(gpu);
-  const std::vector<TrainingRuns> files = {read_training_runs(path)};
-  RowChoice<TrainingRuns> choice;
-  if (!where.empty()) choice.where = RowFilter::parse(where, "--where");
-  std::vector<SkippedRow> unusable;
-  const std::vector<SelectedRow<TrainingRuns>> selected = select_rows(files, choice, unusable);
+  const std::string text = read_file(path);
+  std::vector<CsvFault> faults;
   FitInput input;
-  for (const SkippedRow& row : unusable) input.unusable.push_back({row.id, row.reason, {}});
-  for (const SelectedRow<TrainingRuns>& row : selected) add_run(*row.run, input);
-  const size_t all = files.front().runs.size() + files.front().unusable.size();
-  input.other_rows = all - selected.size() - unusable.size();
+  input.by_scenario = CsvTable::parse(text, path, &faults).has("scenario");
+  if (input.by_scenario) {
+    add_rows(parse_fields<ScenarioRun>(text, path, kScenarioFields), path, where, input);
+  } else {
+    add_rows(parse_training_runs(text, path), path, where, input);
+  }
   keep_kind(path, gpu, input);
   return input;
 }

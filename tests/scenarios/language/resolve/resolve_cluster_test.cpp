@@ -149,7 +149,7 @@ TEST(ResolveJitter, WhatIsWrongIsNamedWithItsPlace) {
       {"{sigma: 3}", "s.yaml:6:19: cluster.jitter.sigma: must be at most 2, not 3"},
       {"{sigma: wide}",
        "s.yaml:6:19: cluster.jitter.sigma: 'wide' is not a number; expected a plain number, e.g. "
-       "'0.5'"},
+       "'0.03'"},
       {"{sigma: 0.1, share: 0.1, slowdown: 2}",
        "s.yaml:6:31: cluster.jitter.share: cluster.jitter.sigma already sets the law of these "
        "factors; keep one of the two"},

@@ -23,6 +23,17 @@ TEST(CheckValues, AllFaultsOfATextAtOnce) {
             "a.yaml:1:40: model.heads: expected a whole number, not 'many'; e.g. 'heads: 128'");
 }
 
+// The example is that of the key, because two keys of one dimension may be far apart.
+TEST(CheckValues, ExamplesOfUnitsAreOfTheKey) {
+  EXPECT_EQ(
+      faults_of("{base: dgx-h100, nic: 400}", "cluster.node"),
+      "a.yaml:1:23: cluster.node.nic: '400' has no unit; expected a data rate, e.g. '400 Gb/s'");
+  EXPECT_EQ(
+      faults_of("{slow_share: 1 %}", "cluster.fabric.variation"),
+      "a.yaml:1:14: cluster.fabric.variation.slow_share: '1 %' is not a plain number; expected "
+      "a plain number, e.g. '0.01'");
+}
+
 // A key that is misspelt is not reported as missing as well.
 TEST(CheckValues, WhatIsMissingAmongThem) {
   EXPECT_EQ(faults_of("{globl: 3, micro: 0}", "batch"),

@@ -28,5 +28,15 @@ TEST(UnlikelyMachine, NoNodeOfTheLibraryIs) {
   }
 }
 
+TEST(DrawnNics, AreToldWithTheirSeed) {
+  Cluster cluster;
+  EXPECT_TRUE(drawn_nics_notes(cluster).empty());
+  cluster.fabric.variation = {.slow_share = 0.01, .slow_factor = 0.5, .seed = 7};
+  const std::vector<Note> notes = drawn_nics_notes(cluster);
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_EQ(notes[0].key, "cluster.fabric.variation");
+  EXPECT_EQ(notes[0].figures, "seed 7");
+}
+
 }  // namespace
 }  // namespace windtunnel

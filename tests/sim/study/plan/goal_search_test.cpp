@@ -1,5 +1,6 @@
 #include "sim/study/plan/goal_search.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace windtunnel {
@@ -51,6 +52,17 @@ TEST(GoalSearch, TheNearestIsNoFurtherThanThePlan) {
   EXPECT_FALSE(plan.for_budget->met);
   EXPECT_LE(usd_of(plan.for_budget->plan->basis, plan.for_budget->plan->best),
             usd_of(plan.basis, plan.best));
+}
+
+TEST(GoalSearch, SaysInASentenceWhyFewerNodesDoNotDo) {
+  PlanRequest asked = request(4);
+  asked.model = "llama3-70b";
+  asked.budget_usd = 1;
+  const PlanReport plan = make_plan(asked);
+  ASSERT_TRUE(plan.for_budget.has_value());
+  EXPECT_THAT(plan.for_budget->why,
+              testing::MatchesRegex("on [0-9]+ nodes no configuration is feasible: [a-z, ]+ "
+                                    "\\([0-9]+ configurations\\)"));
 }
 
 }  // namespace
