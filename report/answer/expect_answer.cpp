@@ -6,8 +6,8 @@
 
 #include "models/base/quantile.hpp"
 #include "models/base/units.hpp"
-#include "report/answer/command_answers.hpp"
 #include "report/answer/charts.hpp"
+#include "report/answer/command_answers.hpp"
 #include "report/text/json_text.hpp"
 #include "sim/study/expect/log_causes.hpp"
 #include "traces/nccl/nccl_tests.hpp"

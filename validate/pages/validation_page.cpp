@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "models/base/units.hpp"
-#include "report/answer/command_answers.hpp"
 #include "report/answer/charts.hpp"
+#include "report/answer/command_answers.hpp"
 #include "validate/documents/kind_documents.hpp"
 #include "validate/documents/validation_rows.hpp"
 

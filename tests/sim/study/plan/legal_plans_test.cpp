@@ -134,8 +134,7 @@ TEST(LegalPlans, NoSoftwareWouldRefuseItsPlan) {
     PlanRequest request = {
         .model = asked.model, .nodes = asked.nodes, .node = asked.node, .tokens = asked.tokens};
     if (*asked.framework != 0) request.framework = asked.framework;
-    const PlanReport plan = 
-        *best_of_plan(request, [](const auto&, const auto&) { return false; });
+    const PlanReport plan = *best_of_plan(request, [](const auto&, const auto&) { return false; });
     std::vector<PlanOption> options = {plan.best};
     for (const auto* list : {&plan.layouts, &plan.spares, &plan.snapshots}) {
       options.insert(options.end(), list->begin(), list->end());
