@@ -27,13 +27,12 @@ struct ImportCommand {
   std::string model;
   std::string kind;
   std::string out;
-  bool force = false;
   std::vector<std::string> set;
   AnswerOutput output;
 };
 
 ExitCode run(const ImportCommand& command) {
-  check_new_file(command.out, command.force);
+  check_output_file(command.out, command.files);
   check_folders(command.output);
   ImportRequest request;
   request.files = command.files;
@@ -74,7 +73,6 @@ Handler define_import(CLI::App& app) {
   line.add_set(command->set);
   line.add_option("--out", command->out, "write the scenario for windtunnel run to this file",
                   "FILE");
-  line.add_flag("--force", command->force, "overwrite the file of --out");
   add_answer_output(line, command->output);
   add_example(line, "examples/configurations/llama3-70b.sh --cluster dgx-h100 --out job.yaml");
   return [command] { return run(*command); };

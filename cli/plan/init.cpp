@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <memory>
 
 #include "cli/plan/plan_arguments.hpp"
@@ -21,7 +22,11 @@ struct InitCommand {
 };
 
 ExitCode run(const InitCommand& command) {
-  check_new_file(command.file, command.force);
+  std::error_code ignored;
+  if (!command.force && std::filesystem::exists(command.file, ignored)) {
+    throw Error(Location{command.file}, "already exists; --force overwrites it");
+  }
+  check_folder_of(command.file);
   PlanRequest request = request_of(command.asked);
   request.written_model = model_value_from(request.model, command.file);
   const FirstScenario first = first_scenario(request);

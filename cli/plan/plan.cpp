@@ -22,7 +22,7 @@ struct PlanCommand {
   PlanOptions asked;
   std::string out;
   std::string launch, launch_to;  // --launch and --launch-to
-  bool explain = false, force = false;
+  bool explain = false;
   AnswerOutput output;
 };
 
@@ -34,8 +34,8 @@ std::string next_command(const PlanCommand& command) {
 }
 
 ExitCode run(const PlanCommand& command) {
-  check_new_file(command.out, command.force);
-  check_new_file(command.launch_to, command.force);
+  check_output_file(command.out, {command.asked.file});
+  check_output_file(command.launch_to, {command.asked.file});
   check_folders(command.output);
   PlanRequest request = request_of(command.asked);
   if (!request.framework && !command.launch.empty()) {
@@ -86,7 +86,6 @@ Handler define_plan(CLI::App& app) {
       ->needs(launch);
   app.add_flag("--explain", command->explain,
                "print everything that was tried, and the origin of each assumed value");
-  app.add_flag("--force", command->force, "overwrite the files of --out and --launch-to");
   add_answer_output(app, command->output);
   add_example(app, "--cluster '64 x dgx-h100' --model llama3-70b --tokens '2 T' --out best.yaml");
   return [command] { return run(*command); };

@@ -171,10 +171,12 @@ void check_folder_of(const std::string& path) {
               fmt::format("the folder '{}' does not exist; make it first", folder.string()));
 }
 
-void check_new_file(const std::string& path, bool force) {
+void check_output_file(const std::string& path, const std::vector<std::string>& inputs) {
   std::error_code ignored;
-  if (!force && fs::is_regular_file(path, ignored)) {
-    throw Error(Location{path}, "already exists; --force overwrites it");
+  for (const std::string& input : inputs) {
+    if (fs::equivalent(path, input, ignored)) {
+      throw Error(Location{path}, "the command reads this file; write to another one");
+    }
   }
   check_folder_of(path);
 }

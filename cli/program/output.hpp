@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 #include <string_view>
 
 #include "report/text/answer.hpp"
@@ -59,9 +60,8 @@ void prepare_folder(const std::string& folder, const std::string& foreign);
 // Throws Error if the folder for the file is missing. Commands call it before their work.
 void check_folder_of(const std::string& path);
 
-// The same for a file of the user's own, such as a scenario: throws Error, too, if it exists,
-// unless the command has --force.
-void check_new_file(const std::string& path, bool force);
+// Also throws Error if the file is one of those that the command reads.
+void check_output_file(const std::string& path, const std::vector<std::string>& inputs);
 
 // Writes to a temporary file in the same folder and renames it, so that a reader never sees half a
 // file. Throws Error (failed) with the system's reason.

@@ -22,7 +22,6 @@ struct ExportOptions {
   bool merge = false;
   bool extended = false;
   std::string out;
-  bool force = false;
   std::string page;
 };
 
@@ -30,7 +29,6 @@ struct ImportOptions {
   std::string file;
   std::string dialect;
   std::string out;
-  bool force = false;
   bool lower = false;
   bool fsdp = false;
   std::string page;
@@ -61,7 +59,7 @@ ExitCode export_schedule(const ExportOptions& options) {
   if (options.fsdp && !options.comms) {
     throw Error("--fsdp gathers and drops weights in the lowered schedule; add --comms");
   }
-  check_new_file(options.out, options.force);
+  check_output_file(options.out, {options.source->what});
   const ScheduleSource source = load_schedule_source(*options.source);
   Schedule schedule = compute_only(source.schedule);
   if (options.merge) schedule = with_full_backwards(std::move(schedule));
@@ -75,7 +73,7 @@ ExitCode import_schedule(const ImportOptions& options) {
   if (options.fsdp && !options.lower) {
     throw Error("--fsdp gathers and drops weights in the lowered schedule; add --lower");
   }
-  check_new_file(options.out, options.force);
+  check_output_file(options.out, {options.file});
   const TorchSchedule torch = load_torch_schedule(options.file, options.dialect);
   const Schedule& schedule = torch.schedule;
   if (!options.page.empty()) {
@@ -114,7 +112,6 @@ Handler define_schedule_export(const CommandLine& app) {
                "allow windtunnel's notation for directions, slices, iterations and recomputation, "
                "which torch does not read");
   app.add_option("--out", options->out, "the file to write (default: stdout)", "FILE");
-  app.add_flag("--force", options->force, "overwrite the file of --out");
   add_page_option(app, options->page);
   add_example(app, "interleaved-1f1b --ranks 4 --microbatches 8 --out schedule.csv");
   return [options] { return export_schedule(*options); };
@@ -129,7 +126,6 @@ Handler define_schedule_import(const CommandLine& app) {
                "with --lower: also gather weights ahead of use and drop them");
   app.add_option("--out", options->out, "write the schedule to this file, in the current dialect",
                  "FILE");
-  app.add_flag("--force", options->force, "overwrite the file of --out");
   add_page_option(app, options->page);
   add_example(app, "schedule.csv --lower");
   return [options] { return import_schedule(*options); };

@@ -37,7 +37,6 @@ struct ScheduleSearchOptions {
   std::uint64_t seed = 1;
   int threads = 0;
   std::string out;
-  bool force = false;
   AnswerOutput output;
 };
 
@@ -285,7 +284,7 @@ std::vector<int> chunks_to_try(const ScheduleSourceOptions& options) {
 }
 
 ExitCode search(const ScheduleSearchOptions& options) {
-  check_new_file(options.out, options.force);
+  check_output_file(options.out, {options.source->scenario});
   for (const char* name : kNotSearched) {
     if (std::ranges::find(options.source->given, name) != options.source->given.end()) {
       throw Error(fmt::format("{}: a search takes none", name));
@@ -356,7 +355,6 @@ Handler define_schedule_search(const CommandLine& app) {
       .check(number_in(0.0, 1e9));
   app.add_option("--seed", options->seed, "seed of the local search (default 1)", "N");
   app.add_option("--out", options->out, "write the best schedule as a torch CSV", "FILE.csv");
-  app.add_flag("--force", options->force, "overwrite the file of --out");
   add_answer_output(app, options->output);
   app.add_threads(options->threads,
                   "threads (default: all cores); the result does not depend on it");

@@ -259,7 +259,7 @@ ExitCode merge_sweep(const std::string& folder, bool json) {
   }
   print_human(text, json);
   if (!merged.missing.empty()) return ExitCode::incomplete;
-  return std::ranges::any_of(results.points, has_result) ? ExitCode::ok : ExitCode::failed;
+  return std::ranges::any_of(results.points(), has_result) ? ExitCode::ok : ExitCode::failed;
 }
 
 ExitCode show_sweep_status(const std::string& folder, bool json, bool logs) {

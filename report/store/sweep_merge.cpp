@@ -52,8 +52,8 @@ class Selection {
     std::map<int, std::string> chosen;
     for (const int index : shown) chosen.emplace(index, lines_.line(index));
     SweepResults results = sweep_results(sweep_, chosen, bests);
-    const auto shown_ran = static_cast<size_t>(
-        std::ranges::count_if(results.points, [](const Json& point) { return has_result(point); }));
+    const auto shown_ran = static_cast<size_t>(std::ranges::count_if(
+        results.points(), [](const Json& point) { return has_result(point); }));
     results.document["left_out"] = {
         {"ran", ran_ - shown_ran},
         {"infeasible", lines_.finished() - ran_ - (shown.size() - shown_ran)},

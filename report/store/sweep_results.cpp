@@ -90,29 +90,31 @@ SweepBests bests_among(const Sweep& sweep, const std::vector<Json>& points) {
 
 SweepResults sweep_results(const Sweep& sweep, const std::map<int, std::string>& lines,
                            const std::optional<SweepBests>& bests) {
-  SweepResults results{sweep, {}, {}};
+  std::vector<Json> whole;
   std::string scenario;
   for (const auto& [index, line] : lines) {
-    results.points.push_back(parse_json(line, fmt::format("result of point {}", index)));
-    if (scenario.empty()) scenario = results.points.back().value("scenario", "");
+    whole.push_back(parse_json(line, fmt::format("result of point {}", index)));
+    if (scenario.empty()) scenario = whole.back().value("scenario", "");
   }
+  const SweepBests known = bests ? *bests : bests_among(sweep, whole);
   Json points = Json::array();
   std::vector<std::vector<std::string>> jobs;
   std::set<std::string> models, trials;
-  for (const Json& point : results.points) {
+  for (Json& point : whole) {
     if (point.contains("job")) jobs.push_back(point.at("job"));
     if (point.contains("cost_models")) models.insert(point.at("cost_models").get<std::string>());
     if (has_result(point)) trials.insert(fmt::format("{}", point.at("trial_goodput").size()));
-    Json entry = {{"index", point.at("index")}, {"set", point.at("set")}};
-    for (const char* part : {"iteration", "result", "reason"}) {
-      if (point.contains(part)) entry[part] = point.at(part);
+    Json entry;
+    for (const char* part : {"index", "set", "iteration", "result", "reason"}) {
+      if (point.contains(part)) entry[part] = std::move(point.at(part));
     }
     points.push_back(std::move(entry));
+    point = nullptr;  // thousands of trials
   }
-  const SweepBests known = bests ? *bests : bests_among(sweep, results.points);
   const ScenarioText& text = sweep.scenario;
   const RecordSource source = {program_version(), program_commit(), text.file,
                                text.text,         text.set,         text.files};
+  SweepResults results{sweep, {}};
   results.document = {
       {"format", kSweepFormat},      {"scenario", scenario},
       {"job", shared_facts(jobs)},   {"vary", varied_keys_json(sweep.vary)},
@@ -131,7 +133,7 @@ size_t left_out(const Json& document, const char* part) {
 }
 
 std::string sweep_text(const SweepResults& results, const ConsoleStyle& style) {
-  const SweepRanking ranking(results.points);
+  const SweepRanking ranking(results.points());
   const size_t rows = ranking.size() <= kMostRows ? ranking.size() : kBestRows;
   std::string sizes;
   for (const VariedKey& key : results.sweep.vary) {

@@ -13,7 +13,6 @@ namespace windtunnel {
 
 struct SweepResults {
   Sweep sweep;
-  std::vector<Json> points;  // the lines by index, without missing or omitted ones
   // {"format", "scenario", "job", "vary": [{"key", "values", "numbers"}], "points": [{"index",
   // "set", "iteration", "result" | "reason"}], "best": {"index", "set", "goodput", "runner_up":
   // {"index", "set", "difference": {"mean", "low", "high"}, "by"} | null, "equals": [index],
@@ -21,6 +20,11 @@ struct SweepResults {
   // "source"}: see sweep_ranking.hpp. "numbers" are in base units, or null if values are not
   // numbers. A sweep with too many points has "left_out" after "points": see sweep_merge.hpp.
   Json document;
+
+  // The document's points, by index.
+  const std::vector<Json>& points() const {
+    return document.at("points").get_ref<const Json::array_t&>();
+  }
 };
 
 // This is the best point of all, and under each of the circumstances.

@@ -35,17 +35,17 @@ TEST(ImportCommand, WritesAScenarioThatRuns) {
   EXPECT_EQ(Json::parse(direct.out).at("iteration"), ran.at("iteration"));
 }
 
-TEST(ImportCommand, KeepsAFileThatIsThere) {
-  const std::string file = scratch_folder("import_twice") + "/job.yaml";
-  std::ofstream(file) << "mine";
-  const std::string asked = "import " + kScript + " --cluster dgx-h100 --out " + file;
-  const ProgramResult refused = run_program(asked);
+TEST(ImportCommand, DoesNotWriteOverItsInput) {
+  const std::string script = scratch_folder("import_over_input") + "/job.sh";
+  const std::string text = read_text(kScript);
+  std::ofstream(script) << text;
+  const ProgramResult refused =
+      run_program("import " + script + " --cluster dgx-h100 --out " + script);
   EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_NE(refused.err.find("job.yaml: already exists; --force overwrites it"), std::string::npos)
+  EXPECT_NE(refused.err.find("job.sh: the command reads this file; write to another one"),
+            std::string::npos)
       << refused.err;
-  EXPECT_EQ(read_text(file), "mine");
-  EXPECT_EQ(run_program(asked + " --force").exit_code, 0);
-  EXPECT_NE(read_text(file), "mine");
+  EXPECT_EQ(read_text(script), text);
 }
 
 TEST(ImportCommand, SaysWhatItReadAssumedAndLeftOut) {

@@ -16,12 +16,12 @@ std::string write(const std::string& folder, const std::string& name, const std:
 
 TEST(ScheduleCommand, WhatIsExportedIsImported) {
   const std::string folder = scratch_folder("schedule");
-  const std::string options = " --ranks 4 --microbatches 8 --force --out " + folder + "/a.csv";
+  const std::string options = " --ranks 4 --microbatches 8 --out " + folder + "/a.csv";
   for (const std::string form : {"--torch", "--torch --comms", "--torch --comms --fsdp"}) {
     const ProgramResult written = run_program("schedule export zb-v " + form + options);
     ASSERT_EQ(written.exit_code, 0) << written.err;
-    const ProgramResult read = run_program("schedule import " + folder + "/a.csv --force --out " +
-                                           folder + "/b.csv --page " + folder + "/b.html");
+    const ProgramResult read = run_program("schedule import " + folder + "/a.csv --out " + folder +
+                                           "/b.csv --page " + folder + "/b.html");
     EXPECT_NE(read_text(folder + "/b.html").find("data-chart=\"0\""), std::string::npos);
     ASSERT_EQ(read.exit_code, 0) << read.err;
     EXPECT_NE(read.out.find("4 ranks, 8 stages, 8 micro-batches; dialect I, W, B"),
