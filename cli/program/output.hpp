@@ -3,8 +3,8 @@
 
 #include <functional>
 #include <string>
-#include <vector>
 #include <string_view>
+#include <vector>
 
 #include "report/text/answer.hpp"
 #include "report/text/json_text.hpp"
