@@ -51,7 +51,7 @@ struct KeptActivations {
   }
 };
 
-// The index of an action's stage and slice: stage * slices + slice.
+// Returns the index of an action: stage * slices + slice.
 std::size_t cell_of(const Action& action, std::int32_t slices) {
   if (slices == 1) return action.stage;
   return std::size_t(action.stage) * slices + action.unit % slices;
