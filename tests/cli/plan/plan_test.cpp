@@ -279,7 +279,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"--cluster '8 x h100' --model llama3-8b --tokens 2T --days -3", 2, "--days"},
         Wrong{"--cluster '8 x h100' --model llama3-8b --tokens 2T --budget 1e300", 2,
               "--budget: '1e300' is outside of the range of a count: 1 to 1000000 T"},
-        Wrong{"--cluster '8 x h100' --model llama3-405b --tokens 2T", 1, "does not fit"},
+        Wrong{"--cluster '8 x h100' --model llama3-405b --tokens 2T", 1,
+              "the memory of GPU or host is too small"},
         Wrong{"--cluster '8 x h100' --model llama3-405b --tokens 2T", 1, " nodes are enough, "}),
     named([](const Wrong& wrong) { return fmt::format("{} {}", wrong.arguments, wrong.says); }));
 
