@@ -326,8 +326,8 @@ bool lengthen(Lists& lists, int units, int more) {
 
 }  // namespace
 
-void append_repeated(const std::vector<BlockSlots>& block, int period, Schedule& schedule,
-                     int woven_per_rank) {
+void repeat_block(const std::vector<BlockSlots>& block, int period, Schedule& schedule,
+                  int woven_per_rank) {
   const int units = schedule.units();
   const auto most = std::int64_t(woven_per_rank) * schedule.ranks;
   const int few = static_cast<int>(std::min<std::int64_t>(units, most));
