@@ -6,6 +6,7 @@
 
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/offload/offload.hpp"
+#include "models/workload/training.hpp"
 #include "scenarios/language/library/facts/training_software.hpp"
 #include "tests/support/error_of.hpp"
 
