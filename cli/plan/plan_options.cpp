@@ -102,6 +102,7 @@ void take_node(PlanOptions& options) {
   const Overrides set = parse_overrides(options.set);
   const auto node = std::ranges::find(set, "cluster.node", &Overrides::value_type::first);
   if (!options.cluster.empty() || node == set.end() || !names_node_alone(node->second)) return;
+  if (node->second.starts_with('{')) return;  // own keys, which plan refuses
   options.cluster = node->second;
   options.set.erase(options.set.begin() + (node - set.begin()));
 }
@@ -229,6 +230,7 @@ void add_plan_file(CLI::App& app, PlanOptions& options) {
 
 PlanRequest request_of(PlanOptions options) {
   Overrides of_file;
+  const bool own_model = !options.model.empty();
   if (!options.file.empty()) of_file = take_file(options);
   for (const auto& [option, text] : {std::pair{"--cluster", &options.cluster},
                                      {"--model", &options.model},
@@ -246,7 +248,7 @@ PlanRequest request_of(PlanOptions options) {
   request.model = model_value(options.model);
   if (request.model.starts_with('{')) {
     request.model_called =
-        options.file.empty() ? "own model" : std::filesystem::path(options.file).stem().string();
+        own_model ? "own model" : std::filesystem::path(options.file).stem().string();
   }
   request.nodes = cluster.nodes;
   request.node = cluster.node;

@@ -305,8 +305,8 @@ std::ptrdiff_t steady_place(const std::vector<Action>& actions, int units) {
   return middle;
 }
 
-// The lists of `units` micro-batches made to those of `more` in addition; false: they have no
-// steady state.
+// Adds `more` micro-batches to lists of `units`. Returns false if these have no steady state; the
+// lists are then of no use.
 bool lengthen(Lists& lists, int units, int more) {
   for (auto& actions : lists) {
     const std::ptrdiff_t place = steady_place(actions, units);
@@ -326,8 +326,8 @@ bool lengthen(Lists& lists, int units, int more) {
 
 }  // namespace
 
-void append_repeated(const std::vector<BlockSlots>& block, int period, Schedule& schedule,
-                     int woven_per_rank) {
+void repeat_block(const std::vector<BlockSlots>& block, int period, Schedule& schedule,
+                  int woven_per_rank) {
   const int units = schedule.units();
   const auto most = std::int64_t(woven_per_rank) * schedule.ranks;
   const int few = static_cast<int>(std::min<std::int64_t>(units, most));

@@ -16,11 +16,11 @@ namespace windtunnel {
 // second and first chunk.
 using BlockSlots = std::array<int, 4>;
 
-// Appends the actions of all ranks to a schedule of two chunks per rank in a V. `block`: [rank]
+// Makes the actions of all ranks of a schedule of two chunks per rank in a V. `block`: [rank]
 // slots that are distinct modulo `period`, each after those of the passes that it depends on.
 // `woven_per_rank`: how many micro-batches per rank are placed at most. If there are more, those in
 // the middle repeat the order of the placed ones.
-void append_repeated(const std::vector<BlockSlots>& block, int period, Schedule& schedule,
-                     int woven_per_rank = 8);
+void repeat_block(const std::vector<BlockSlots>& block, int period, Schedule& schedule,
+                  int woven_per_rank = 8);
 
 }  // namespace windtunnel

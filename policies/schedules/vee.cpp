@@ -87,7 +87,7 @@ Schedule generate_v_half(const ScheduleRequest& request) {
   for (int r = 0; r < p; ++r) {
     block.push_back({2 * r, 3 * p - r - 2, 3 * p + gap + 2 * r - 1, 6 * p + gap - r - 2});
   }
-  append_repeated(block, kPeriod, schedule);
+  repeat_block(block, kPeriod, schedule);
   return schedule;
 }
 
@@ -100,7 +100,7 @@ Schedule generate_v_min(const ScheduleRequest& request) {
   for (int r = 0; r < p; ++r) {
     block.push_back({r, 2 * p - r - 1, 2 * p + gap + r, 4 * p + gap - r - 1});
   }
-  append_repeated(block, kPeriod, schedule);
+  repeat_block(block, kPeriod, schedule);
   return schedule;
 }
 

@@ -401,7 +401,7 @@ class Optimiser {
         ranked.estimated_usd = undisturbed_usd(job, *step_s);
         if (!seen_.contains(in_order(ranked.set))) {
           add_to(known, ranked);
-          this->rank(known);
+          rank(known);
         }
         judged.feasible.push_back(std::move(ranked));
       } catch (const Error& error) {

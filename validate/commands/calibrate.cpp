@@ -126,9 +126,8 @@ std::string few_rows_text(const RunFit& fit, const FitInput& input) {
   if (input.by_scenario) return text;
   return text +
          " Flags that no column states are taken as the source usually sets them, and the fit "
-         "makes "
-         "up for the difference; a column `scenario` that names the job's file states all of them "
-         "(docs/reference/rows.md).";
+         "makes up for the difference; a column `scenario` that names the job's file states all "
+         "of them (docs/reference/rows.md).";
 }
 
 // The rows with predictions after and before the fit. Only a page shows these; the console shows

@@ -77,6 +77,18 @@ TEST(PlanCommand, CallsAModelOfAFileByTheFile) {
   EXPECT_EQ(told.out.rfind("mine on 2 x dgx-h100", 0), 0U) << told.out;
 }
 
+TEST(PlanCommand, KeepsAFileThatIsThere) {
+  const std::string file = scratch_folder("plan_twice") + "/mine";
+  std::ofstream(file) << "mine";
+  for (const std::string option : {"--out ", "--launch megatron --launch-to "}) {
+    const ProgramResult refused = run_program(kAsked + "megatron " + option + file);
+    EXPECT_EQ(refused.exit_code, 2) << option;
+    EXPECT_NE(refused.err.find("mine: already exists; --force overwrites it"), std::string::npos)
+        << refused.err;
+  }
+  EXPECT_EQ(read_text(file), "mine");
+}
+
 // One key of the scenario can be varied, because values that follow from others are not written.
 TEST(PlanCommand, ItsScenarioCanBeVaried) {
   const std::string& file = made().scenario;

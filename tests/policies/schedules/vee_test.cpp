@@ -184,21 +184,25 @@ TEST(Vee, SoundWithAnyCosts) {
 // The middle ones of many micro-batches repeat; the order is the same as if each was placed.
 TEST(Vee, RepeatsAsIfEachMicrobatchWasPlaced) {
   for (int p = 1; p <= 12; ++p) {
-    // The block of V-Min; slots are distinct modulo 6.
-    const int gap = p % 3 == 0 ? 2 : 0;
-    std::vector<BlockSlots> block;
+    // Slots are distinct modulo 6.
+    std::vector<BlockSlots> v_half, v_min;
+    const int half_gap = p % 2 == 0 ? 3 : 0, min_gap = p % 3 == 0 ? 2 : 0;
     for (int r = 0; r < p; ++r) {
-      block.push_back({r, 2 * p - r - 1, 2 * p + gap + r, 4 * p + gap - r - 1});
+      v_half.push_back(
+          {2 * r, 3 * p - r - 2, 3 * p + half_gap + 2 * r - 1, 6 * p + half_gap - r - 2});
+      v_min.push_back({r, 2 * p - r - 1, 2 * p + min_gap + r, 4 * p + min_gap - r - 1});
     }
-    for (const int more : {1, 2, 7, 3 * p + 1}) {
-      Schedule repeated;
-      repeated.ranks = p;
-      repeated.chunks = 2;
-      repeated.microbatches = 8 * p + more;
-      Schedule placed = repeated;
-      append_repeated(block, 6, repeated);
-      append_repeated(block, 6, placed, 1000);
-      EXPECT_EQ(repeated.actions, placed.actions) << p << " ranks, " << more << " more";
+    for (const auto& block : {v_half, v_min}) {
+      for (const int more : {1, 2, 7, 3 * p + 1}) {
+        Schedule repeated;
+        repeated.ranks = p;
+        repeated.chunks = 2;
+        repeated.microbatches = 8 * p + more;
+        Schedule placed = repeated;
+        repeat_block(block, 6, repeated);
+        repeat_block(block, 6, placed, 1000);
+        EXPECT_EQ(repeated.actions, placed.actions) << p << " ranks, " << more << " more";
+      }
     }
   }
 }

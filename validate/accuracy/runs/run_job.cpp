@@ -105,7 +105,8 @@ class Mapper {
     job_.batch.global = require(run_.global_batch, "global_batch");
     // A batch of one sequence for each replica cannot be divided otherwise.
     const bool single = run_.dp && job_.batch.global == *run_.dp;
-    job_.batch.micro = single ? 1 : require(run_.micro_batch, "micro_batch");
+    const bool open = single && !run_.micro_batch;
+    job_.batch.micro = open ? 1 : require(run_.micro_batch, "micro_batch");
     job_.batch.sequence = require(run_.sequence, "seq");
   }
 

@@ -57,6 +57,21 @@ TEST(TriedChanges, StatedReplicasGiveWay) {
   EXPECT_EQ(tried[0].set, (Overrides{{"layout.tp", "4"}, {"layout.dp", "2"}}));
 }
 
+// NICs that are drawn again change the step; NICs of one speed do not.
+TEST(TriedChanges, OtherDrawsOfNicsSayHowFarTheStepMoves) {
+  const auto told = [](const std::string& variation) {
+    return other_draws(
+        parse_case("name: t\nmodel: llama3-8b\ncluster: {nodes: 8, node: dgx-h100, fabric: {base: "
+                   "full-bisection, variation: " +
+                       variation + "}}\nlayout: {sharding: zero1}\nbatch: {global: 64, micro: 1}\n",
+                   "t.yaml"));
+  };
+  EXPECT_THAT(told("{slow_share: 0.02, slow_factor: 0.3, seed: 1}"),
+              testing::MatchesRegex("5 other draws: [0-9.]+ % shorter to [0-9.]+ % longer steps "
+                                    "by estimate"));
+  EXPECT_EQ(told("{slow_share: 0, seed: 1}"), "");
+}
+
 TEST(TriedChanges, TheErrorOfWhatDoesNotFitNamesThem) {
   const Case large = parse_case(kTooLarge, "large.yaml");
   const auto error = [&](StudyDepth depth) {
