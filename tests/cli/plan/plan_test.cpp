@@ -77,13 +77,13 @@ TEST(PlanCommand, CallsAModelOfAFileByTheFile) {
   EXPECT_EQ(told.out.rfind("mine on 2 x dgx-h100", 0), 0U) << told.out;
 }
 
-TEST(PlanCommand, KeepsAFileThatIsThere) {
-  const std::string file = scratch_folder("plan_twice") + "/mine";
+TEST(PlanCommand, DoesNotWriteOverItsInput) {
+  const std::string file = scratch_folder("plan_over_input") + "/mine.yaml";
   std::ofstream(file) << "mine";
   for (const std::string option : {"--out ", "--launch megatron --launch-to "}) {
-    const ProgramResult refused = run_program(kAsked + "megatron " + option + file);
+    const ProgramResult refused = run_program("plan " + file + " --tokens '10 G' " + option + file);
     EXPECT_EQ(refused.exit_code, 2) << option;
-    EXPECT_NE(refused.err.find("mine: already exists; --force overwrites it"), std::string::npos)
+    EXPECT_NE(refused.err.find("mine.yaml: the command reads this file"), std::string::npos)
         << refused.err;
   }
   EXPECT_EQ(read_text(file), "mine");

@@ -31,15 +31,12 @@ TEST(ScheduleCommand, WhatIsExportedIsImported) {
   }
 }
 
-TEST(ScheduleCommand, KeepsAFileThatIsThere) {
-  const std::string file = write(scratch_folder("schedule_twice"), "mine.csv", "mine");
-  for (const std::string command :
-       {"export 1f1b --ranks 2 --microbatches 3", "import tests/none.csv",
-        "search --ranks 2 --microbatches 3 --times 1,1,1"}) {
-    const ProgramResult refused = run_program("schedule " + command + " --out " + file);
+TEST(ScheduleCommand, DoesNotWriteOverItsInput) {
+  const std::string file = write(scratch_folder("schedule_over_input"), "mine.csv", "mine");
+  for (const std::string command : {"export ", "import "}) {
+    const ProgramResult refused = run_program("schedule " + command + file + " --out " + file);
     EXPECT_EQ(refused.exit_code, 2) << command;
-    EXPECT_NE(refused.err.find("mine.csv: already exists; --force overwrites it"),
-              std::string::npos)
+    EXPECT_NE(refused.err.find("mine.csv: the command reads this file"), std::string::npos)
         << refused.err;
   }
   EXPECT_EQ(read_text(file), "mine");
