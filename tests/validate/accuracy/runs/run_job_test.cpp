@@ -7,6 +7,7 @@
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/offload/offload.hpp"
 #include "models/workload/training.hpp"
+#include "policies/iteration.hpp"
 #include "scenarios/language/library/facts/training_software.hpp"
 #include "tests/support/error_of.hpp"
 
@@ -83,8 +84,9 @@ TEST(RunJob, OneSequenceForEachReplicaIsOneMicroBatch) {
   run.tp = run.pp = 1;
   run.dp = 8;
   EXPECT_EQ(job_of(run).job.batch.micro, 1);
-  run.micro_batch = 2;  // contradicts the batch
-  EXPECT_THROW(job_of(run), Error);
+  run.micro_batch = 2;  // contradicts the batch, and is kept to be refused
+  EXPECT_EQ(job_of(run).job.batch.micro, 2);
+  EXPECT_THROW(prepare_iteration(job_of(run).job), Error);
   run.micro_batch.reset();
   run.global_batch = 16;
   EXPECT_EQ(error_of([&] { job_of(run); }), "the row does not state micro_batch");
