@@ -328,16 +328,18 @@ std::string other_draws(const Case& the_case) {
   if (the_case.text.empty() || the_case.prepared == nullptr) return "";
   const TriedCase trial(the_case);
   double least = 1, most = 1;
+  int draws = 0;
   for (int i = 1; i <= kDraws; ++i) {
     const std::uint64_t seed = the_case.job.cluster.fabric.variation.seed + i;
     const auto tried = trial.at({{"cluster.fabric.variation.seed", fmt::to_string(seed)}}, "");
     if (!tried) continue;
+    ++draws;
     least = std::min(least, tried->times_as_long);
     most = std::max(most, tried->times_as_long);
   }
   if (least == most) return "";
-  return fmt::format("{} other draws: {:.1f} % shorter to {:.1f} % longer steps by estimate",
-                     kDraws, 100 * (1 - least), 100 * (most - 1));
+  return fmt::format("{} other draws: {:.1f} % shorter to {:.1f} % longer steps by estimate", draws,
+                     100 * (1 - least), 100 * (most - 1));
 }
 
 std::string host_advice(const Case& the_case) {
