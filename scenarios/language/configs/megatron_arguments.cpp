@@ -280,9 +280,6 @@ void read_forms(const Arguments& arguments, TransformerSpec& model) {
   model.biases = !arguments.flag("--disable-bias-linear");
   model.tied_embeddings = !arguments.flag("--untie-embeddings-and-output-weights");
   model.dropout = arguments.number_or("--hidden-dropout", 0.1) > 0;
-  if (!model.dropout && arguments.number_or("--attention-dropout", 0) > 0) {
-    model.left_out.emplace_back("dropout of attention's scores without that of hidden states");
-  }
 }
 
 }  // namespace

@@ -34,7 +34,8 @@ struct AssumedSetting {
 
 // `path` is the full path of a setting in the program's configuration. `any` is the value to write
 // (such as "hybrid" for FP8) if a row accepts any value and takes none from the job, or the
-// quantity of the job (".samples") whose value is written although reading ignores the setting.
+// quantity of the job (".samples") or of its model ("--attention_dropout") whose value is written
+// although reading ignores the setting.
 struct WrittenName {
   std::string path, any;
 };

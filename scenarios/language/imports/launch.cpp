@@ -177,7 +177,8 @@ std::optional<WrittenSetting> written_setting(const ConfigurationTable& table,
       return WrittenSetting{written.path, *said, {"--" + name}};
     }
   }
-  if (const std::string* said = written.any.starts_with('.') ? job.find(written.any) : nullptr) {
+  const bool of_job = written.any.starts_with('.') || written.any.starts_with("--");
+  if (const std::string* said = of_job ? job.find(written.any) : nullptr) {
     return WrittenSetting{written.path, *said, {written.any}};
   }
   const MeantSetting* row = row_of(table, {written.path, "", {}});

@@ -34,21 +34,6 @@ TEST(MegatronArguments, LlamaAsALaunchScriptHasIt) {
   EXPECT_FALSE(model.dropout);
 }
 
-// TransformerSpec::dropout is that of hidden states.
-TEST(MegatronArguments, DropoutOfScoresAloneIsNamedAsLeftOut) {
-  const auto left_out = [](const std::string& dropout) {
-    return model_of_megatron_arguments(
-               "--num-layers 2 --hidden-size 64 --num-attention-heads 4 "
-               "--seq-length 64 --vocab-size 128 " +
-                   dropout,
-               "a.args")
-        .left_out.size();
-  };
-  EXPECT_EQ(left_out("--hidden-dropout 0 --attention-dropout 0.1"), 1U);
-  EXPECT_EQ(left_out("--hidden-dropout 0 --attention-dropout 0"), 0U);
-  EXPECT_EQ(left_out("--hidden-dropout 0.1 --attention-dropout 0.1"), 0U);
-}
-
 TEST(MegatronArguments, HybridModelsByTheirPattern) {
   const std::string arguments =
       " --hidden-size 2688 --ffn-hidden-size 1856 --num-attention-heads 32 "
