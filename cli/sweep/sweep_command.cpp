@@ -244,12 +244,14 @@ ExitCode run_shard(const std::string& folder, const SweepPlan& plan, const Sweep
 ExitCode merge_sweep(const std::string& folder, bool json) {
   const SweepHead head = open_head(folder);
   MergedSweep merged = merge_lines(folder, head);
-  const SweepResults& results = merged.results;
-  const std::string document = json_text(with_schema("sweep", results.document));
-  write_file(folder + "/sweep.json", document);
-  write_file(folder + "/report.html", sweep_page(results.document));
-  if (json) print_result(document);
+  SweepResults& results = merged.results;
+  const bool any_ran = std::ranges::any_of(results.points(), has_result);
   std::string text = sweep_text(results, human_style(json));
+  write_file(folder + "/report.html", sweep_page(results.document));
+  // The document of thousands of points is moved, because a copy of it takes 100 MB.
+  const std::string document = json_text(with_schema("sweep", std::move(results.document)));
+  write_file(folder + "/sweep.json", document);
+  if (json) print_result(document);
   text += beside(fmt::format(
       "\nwrote report.html, results.sqlite, results.jsonl and sweep.json in {}\n", folder));
   if (!merged.missing.empty()) {
@@ -259,7 +261,7 @@ ExitCode merge_sweep(const std::string& folder, bool json) {
   }
   print_human(text, json);
   if (!merged.missing.empty()) return ExitCode::incomplete;
-  return std::ranges::any_of(results.points(), has_result) ? ExitCode::ok : ExitCode::failed;
+  return any_ran ? ExitCode::ok : ExitCode::failed;
 }
 
 ExitCode show_sweep_status(const std::string& folder, bool json, bool logs) {
