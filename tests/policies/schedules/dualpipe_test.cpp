@@ -72,8 +72,9 @@ double alone_share(const Schedule& schedule) {
 }
 
 double exchange_s(const Job& job) {
+  const ChunkCost chunk = chunk_costs(job)[1];
   double seconds = 0;
-  for (const CostPart& part : chunk_costs(job)[1].forward) {
+  for (const CostPart& part : chunk.forward) {
     seconds += part.category == Category::ep ? part.seconds : 0;
   }
   return seconds;
