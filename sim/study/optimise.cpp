@@ -20,7 +20,6 @@
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/parallel/tensor_rules.hpp"
-#include "models/workload/axes.hpp"
 #include "policies/conflicts/conflict.hpp"
 #include "policies/iteration.hpp"
 #include "policies/lowering/for_each_index.hpp"
@@ -32,6 +31,7 @@
 #include "sim/study/configurations.hpp"
 #include "sim/study/interval_search.hpp"
 #include "sim/study/iterations/memory_excess.hpp"
+#include "sim/study/possible_layout.hpp"
 #include "sim/study/simulate.hpp"
 
 namespace windtunnel {
@@ -182,6 +182,8 @@ class Optimiser {
     std::ranges::stable_sort(candidates_, {}, &Candidate::least);
     for (size_t first = 0, step = 0; first < candidates_.size(); first += step) {
       step = std::clamp(first, kFirstStep, kBlock);
+      // Only between whole blocks: if the short first steps ended the search, the frontier of
+      // memory would lack configurations that are judged now.
       if (first % kBlock == 0 && !options_.offload && full(result_) &&
           candidates_[first].least > value_of(result_.best.back())) {
         result_.passed_over += static_cast<std::int64_t>(candidates_.size() - first);
@@ -517,40 +519,6 @@ void simulate_best(const ScenarioText& scenario, const OptimiseOptions& options,
     const int group = at.record ? 0 : at.failure.empty() ? 1 : 2;
     return std::pair(group, at.record ? simulated_value(at, options.aim) : 0.0);
   });
-}
-
-// Returns some valid layout of the job, from which a search over all layouts can start. Forms of
-// tensor parallelism differ in whether they need sequence parallelism.
-std::optional<Overrides> possible_layout(const ScenarioText& scenario, const Overrides& point) {
-  constexpr int kMostStages = 128;
-  struct Tensor {
-    int tp;
-    const char* sequence_parallel;
-  };
-  for (int pp = 1; pp <= kMostStages; ++pp) {
-    for (const auto& [tp, sequence_parallel] :
-         {Tensor{1, "false"}, Tensor{2, "false"}, Tensor{2, "true"}, Tensor{4, "false"},
-          Tensor{4, "true"}, Tensor{8, "false"}, Tensor{8, "true"}}) {
-      try {
-        Overrides set = point;
-        set.emplace_back("layout", fmt::format("{{tp: {}, pp: {}, sequence_parallel: {}}}", tp, pp,
-                                               sequence_parallel));
-        const int dp = resolve_unprepared(scenario, set).job.layout.dp;
-        // Keeps everything else that the scenario says about its layout.
-        set = point;
-        const Layout tried{.tp = tp, .pp = pp, .dp = dp};
-        for (const Axis& axis : kAxes) {
-          set.emplace_back(axis.key, std::to_string(tried.*axis.size));
-        }
-        set.emplace_back("layout.sequence_parallel", sequence_parallel);
-        resolve_unprepared(scenario, set);
-        return set;
-      } catch (const Error&) {
-        continue;
-      }
-    }
-  }
-  return std::nullopt;
 }
 
 Case start_of(const ScenarioText& scenario, const Overrides& point,

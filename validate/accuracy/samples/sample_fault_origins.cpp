@@ -215,14 +215,16 @@ Blames duplicated_rows(const SampleEvidence& evidence) {
   using Figures = std::tuple<double, double, double, double, double>;
   std::map<Figures, const Sample*> first;
   std::string of;
-  const auto repeats = [&](const Sample& s) {
-    if (s.p95_s <= s.p05_s && s.high_s <= s.low_s) return false;
+  Rows repeating;
+  for (const Sample* s : evidence.samples) {
+    if (s->p95_s <= s->p05_s && s->high_s <= s->low_s) continue;
     const auto [found, fresh] =
-        first.insert({{s.median_s, s.low_s, s.high_s, s.p05_s, s.p95_s}, &s});
-    if (!fresh && of.empty()) of = found->second->id;
-    return !fresh;
-  };
-  return blamed(rows_where(evidence, repeats), [&](const Rows& rows) {
+        first.insert({{s->median_s, s->low_s, s->high_s, s->p05_s, s->p95_s}, s});
+    if (fresh) continue;
+    if (repeating.empty()) of = found->second->id;
+    repeating.push_back(s);
+  }
+  return blamed(std::move(repeating), [&](const Rows& rows) {
     return fmt::format("{} rows repeat figures of other rows; the first repeats {}", rows.size(),
                        of);
   });
