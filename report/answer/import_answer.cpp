@@ -70,7 +70,8 @@ Json import_document(const ImportedScenario& imported) {
         {{"key", assumed.key}, {"value", assumed.value}, {"why", assumed.why}});
   }
   for (const LeftOut& left : imported.left_out) {
-    document["left_out"].push_back({{"setting", setting_json(left.setting)}, {"why", left.why}});
+    document["left_out"].push_back(
+        {{"setting", setting_json(left.setting)}, {"why", left.why}, {"meant", left.meant}});
   }
   for (const Setting& setting : imported.without_effect) {
     document["without_effect"].push_back(setting_json(setting));

@@ -105,9 +105,11 @@ Case::State as_scenario(const Case& the_case) {
   const Case::State& given = the_case.state();
   if (!given.file_was_read) return given;
   return translated(given, [&] {
+    core::ReadScenario read = core::as_scenario(
+        {.file = given.file, .text = given.text, .set = given.set, .added = given.added});
     Case::State state = given;
-    state.text =
-        core::as_scenario({.file = given.file, .text = given.text, .set = given.set}).scenario.text;
+    state.text = std::move(read.scenario.text);
+    state.added = std::move(read.scenario.added);
     return state;
   });
 }

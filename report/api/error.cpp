@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <windtunnel/error.hpp>
 
 #include "models/base/printable.hpp"
@@ -18,20 +19,21 @@ std::string with_place(const std::string& text, const Error::Place& place) {
   return fmt::format("{}:{}:{}: {}", file, place.line, place.column, text);
 }
 
+bool same_place(const core::Location& one, const core::Location& other) {
+  return one.file == other.file && one.line == other.line && one.column == other.column;
+}
+
 // The deepest key at the place, or with its value there; empty: none.
 std::string key_at(const core::DocumentNode& node, const core::Location& where,
                    const std::string& path) {
-  const auto is_there = [&](const core::Location& place) {
-    return place.line == where.line && place.column == where.column;
-  };
-  std::string found = is_there(node.where) ? path : "";
+  std::string found = same_place(node.where, where) ? path : "";
   const auto look_in = [&](const core::DocumentNode& child, const std::string& name, bool is_at) {
     const std::string key = core::join_path(path, name);
     const std::string below = key_at(child, where, key);
     if (!below.empty() || is_at) found = below.empty() ? key : below;
   };
   for (const core::DocumentEntry& entry : node.entries) {
-    look_in(entry.value, entry.key, is_there(entry.where));
+    look_in(entry.value, entry.key, same_place(entry.where, where));
   }
   for (std::size_t i = 0; i < node.items.size(); ++i) {
     look_in(node.items[i], std::to_string(i), false);
@@ -39,8 +41,15 @@ std::string key_at(const core::DocumentNode& node, const core::Location& where,
   return found;
 }
 
+// Places in an imported configuration are those of its settings, not of the scenario's text.
 std::string key_in_text(const Case::State& state, const core::Location& where) {
-  if (where.line == 0 || where.file != state.file) return "";
+  if (where.line == 0) return "";
+  if (state.added != nullptr && !state.added->stated_at.empty()) {
+    const auto stated = std::ranges::find_if(
+        state.added->stated_at, [&](const auto& each) { return same_place(each.second, where); });
+    return stated == state.added->stated_at.end() ? "" : stated->first;
+  }
+  if (where.file != state.file) return "";
   try {
     return key_at(core::parse_document(state.text, state.file), where, "");
   } catch (const core::Error&) {

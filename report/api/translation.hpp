@@ -21,8 +21,8 @@ struct Case::State {
   std::string file;
   std::string text;
   core::Overrides set;
-  std::shared_ptr<core::Additions> added;  // null: nothing; never changed once it is shared
-  bool file_was_read = false;              // the file may be a training program's configuration
+  std::shared_ptr<const core::Additions> added;  // null: nothing
+  bool file_was_read = false;  // the file may be a training program's configuration
 };
 
 // The scenario to simulate; a training program's configuration is imported.

@@ -10,7 +10,6 @@
 #include "cli/program/answer_output.hpp"
 #include "cli/program/command.hpp"
 #include "cli/program/output.hpp"
-#include "cli/program/shell_line.hpp"
 #include "models/base/units.hpp"
 #include "report/figures/figure_text.hpp"
 #include "report/json/json.hpp"
@@ -197,8 +196,8 @@ Answer answer_of(const CalibrateOptions& options, const FitInput& input, const C
   FitAnswer answer{
       .answer = {.title = fmt::format("Calibration {}", fit.calibration.name),
                  .subtitle = fmt::format(
-                     "{} fitted on {} {} rows of {}{}, starting from {}; written to {}", input.gpu,
-                     fit.rows, options.origin, source_of(rows_of(options)),
+                     "{} fitted on {} ({}) of {}{}, starting from {}; written to {}", input.gpu,
+                     counted(fit.rows, "row"), options.origin, source_of(rows_of(options)),
                      input.other_rows > 0 ? fmt::format(" ({} other rows)", input.other_rows) : "",
                      base.name, options.out),
                  .figures = {{"rows", std::to_string(fit.rows), "fitted on"},
@@ -218,6 +217,7 @@ Answer answer_of(const CalibrateOptions& options, const FitInput& input, const C
         {"no row depends on these", fmt::format("{}", fmt::join(fit.without_influence, ", "))});
   }
   std::vector<std::string>& warnings = answer.answer.warnings;
+  warnings = input.notes;
   if (std::string outside = outside_text(fit); !outside.empty()) {
     warnings.push_back(std::move(outside));
   }
@@ -263,23 +263,52 @@ ExitCode calibrate_device(const CalibrateOptions& options) {
   return calibrate_on_device(device);
 }
 
+bool is_run_log(const CalibrateOptions& options) {
+  const std::string& path = options.from.front();
+  return options.from.size() == 1 && !path.ends_with(".csv") &&
+         is_training_log(read_file(path), path);
+}
+
+void check_log(const CalibrateOptions& options) {
+  if (options.scenario.empty()) {
+    throw Error(Location{options.from.front()},
+                "is the log of a training run: name the job that ran with --scenario JOB, a "
+                "scenario or the configuration with which it was started");
+  }
+  if (!options.where.empty() || !options.gpu.empty()) {
+    throw Error("--where and --gpu choose rows of a table; a log is a single row");
+  }
+}
+
+void check_rows(const CalibrateOptions& options) {
+  if (!options.scenario.empty()) {
+    throw Error(Location{options.from.front()},
+                "is no log of a training run, so --scenario has no effect; in a table of runs the "
+                "column `scenario` names the job of each row");
+  }
+  const auto other = std::ranges::find_if_not(options.from, holds_collectives);
+  if (other != options.from.end() && options.from.size() > 1) {
+    throw Error(Location{*other},
+                "contains no timings of collectives, and only these can be read from several "
+                "files; give a single table of training runs, whose column `log` may name a log "
+                "for each");
+  }
+}
+
 ExitCode calibrate_on_rows(const CalibrateOptions& options) {
   if (options.ranks > 0 || !options.coordinator.empty()) {
     throw Error("--ranks and --coordinator need --backend");
   }
-  const auto collectives = std::ranges::count_if(options.from, holds_collectives);
-  if (collectives == std::ssize(options.from)) return calibrate_network(options);
-  if (options.from.size() > 1) {
-    throw Error(Location{*std::ranges::find_if_not(options.from, holds_collectives)},
-                "contains no timings of collectives, and only these can be read from several "
-                "files; give a single table of training runs");
-  }
+  const bool log = is_run_log(options);
+  log ? check_log(options) : check_rows(options);
+  if (!log && holds_collectives(options.from.front())) return calibrate_network(options);
   if (says_of_logs(options)) {
     throw Error(
         "--machine, --network and --collective apply to timings of collectives, which the file "
         "does not contain");
   }
-  const FitInput input = read_fit_rows(options.from.front(), options.where, options.gpu);
+  const FitInput input = log ? read_fit_log(options.from.front(), options.scenario)
+                             : read_fit_rows(options.from.front(), options.where, options.gpu);
   const Calibration base = base_of(options, input);
   if (!base.gpu.empty() && !is_of(base, input.gpu)) {
     throw Error(fmt::format("--base: {} is a calibration of {}, but the rows are of {}", base.name,
@@ -303,28 +332,18 @@ ExitCode calibrate(const CalibrateOptions& options) {
   }
   if (!options.backend.empty()) return calibrate_device(options);
   check_out(options.out, options.force);
-  try {
-    return calibrate_on_rows(options);
-  } catch (const Error&) {
-    for (const std::string& path : options.from) {
-      if (path.ends_with(".csv") || !is_training_log(read_file(path), path)) continue;
-      throw Error(Location{path},
-                  fmt::format("is the log of a training run, which `windtunnel diagnose {}` reads; "
-                              "--from takes a table with a row per run",
-                              shell_word(path)));
-    }
-    throw;
-  }
+  return calibrate_on_rows(options);
 }
 
 }  // namespace
 
 Handler define_calibrate(const CommandLine& app) {
   auto options = std::make_shared<CalibrateOptions>();
-  app.add_option("--from", options->from,
-                 "measured training runs or collectives (CSV), or output of nccl-tests; may be "
-                 "repeated for collectives",
-                 "ROWS.csv|LOG")
+  app.add_option(
+         "--from", options->from,
+         "measured training runs or collectives (CSV), output of nccl-tests, or the log of a "
+         "training run; may be repeated for collectives",
+         "ROWS.csv|LOG")
       .repeatable();
   add_device_options(app, *options);
   app.add_option("--where", options->where, "fit only on these rows, e.g. 'tp<=8 && pp==1'",

@@ -324,7 +324,9 @@ void add_device_options(const CommandLine& app, DeviceCalibration& options) {
                  "are not measured again",
                  "FILE.csv");
   app.add_option("--scenario", options.scenario,
-                 "also measure the matrix products of this scenario's job", "SCENARIO.yaml")
+                 "with --backend: also measure the matrix products of this job; with a log: the "
+                 "job that ran, a scenario or the configuration with which it was started",
+                 "SCENARIO.yaml")
       .check(existing_file());
 }
 

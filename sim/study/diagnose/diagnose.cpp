@@ -499,14 +499,6 @@ Verdict verdict_of(const Diagnosis& diagnosis) {
   return calm ? Verdict::healthy : Verdict::unusual;
 }
 
-StepAmounts amounts_of(const Record& record) {
-  const IterationReport& step = record.iteration;
-  return {.tokens = step.tokens_per_s * step.time_s,
-          .samples = static_cast<double>(record.job.batch.global),
-          .gpus = static_cast<double>(record.ranks),
-          .flops_per_gpu = step.tflops_per_gpu * 1e12 * step.time_s};
-}
-
 }  // namespace
 
 Diagnosis diagnose(const TrainingLog& log, const ScenarioText* job,
@@ -519,7 +511,7 @@ Diagnosis diagnose(const TrainingLog& log, const ScenarioText* job,
   if (tell) tell("simulating the job");
   const Trials trials(*job, diagnosis.shape);
   const Record healthy = trials.record({});
-  diagnosis.shape = shape_of(log, amounts_of(healthy));
+  diagnosis.shape = shape_of(log, amounts_of(healthy.job));
   const Ranking ranking(diagnosis.shape, healthy);
   diagnosis.job = healthy.scenario;
   if (const Framework* software = software_of(resolve_case(*job, kStepAlone))) {

@@ -9,6 +9,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/quantile.hpp"
+#include "models/cost/chunk/step_work.hpp"
 
 namespace windtunnel {
 namespace {
@@ -308,6 +309,14 @@ double LogShape::level_s() const {
 
 double LogShape::calm_s() const {
   return change ? std::min(before_s, after_s) : median_s;
+}
+
+StepAmounts amounts_of(const Job& job) {
+  const double gpus = job.layout.ranks();
+  return {.tokens = tokens_per_step(job),
+          .samples = static_cast<double>(job.batch.global),
+          .gpus = gpus,
+          .flops_per_gpu = flops_per_step(job) / gpus};
 }
 
 LogShape shape_of(const TrainingLog& log, const StepAmounts& amounts) {

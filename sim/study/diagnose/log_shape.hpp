@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "models/plan/job.hpp"
 #include "scenarios/language/library/facts/causes.hpp"
 #include "traces/logs/training_log.hpp"
 
@@ -20,6 +21,7 @@ struct StepAmounts {
   double gpus = 0;
   double flops_per_gpu = 0;  // per step, in model FLOPs
 };
+StepAmounts amounts_of(const Job& job);
 
 // Long steps that recur.
 struct LongSteps {

@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "tests/report/api/small_case.hpp"
 
 namespace windtunnel {
@@ -24,6 +27,22 @@ TEST(PublicError, KnowsTheKeyThatWasSet) {
   EXPECT_EQ(error.file(), "");
   EXPECT_EQ(error.line(), 0);
   EXPECT_TRUE(std::string(error.what()).starts_with("batch.global: "));
+}
+
+TEST(PublicError, KnowsThePlaceInAConfiguration) {
+  const std::string path = ::testing::TempDir() + "/launch.sh";
+  std::ofstream(path) << "torchrun --nnodes 2 --nproc-per-node 8 pretrain_gpt.py \\\n"
+                         "  --num-layers 32 --hidden-size 1536 --num-attention-heads 12 \\\n"
+                         "  --seq-length 4096 --vocab-size 32000 --bf16 \\\n"
+                         "  --micro-batch-size 1 --global-batch-size 64 \\\n"
+                         "  --tensor-model-parallel-size 8\n";
+  Case the_case = Case::from_file(path);
+  the_case.set("cluster.node", "dgx-h100");
+  const Error error = error_of([&] { the_case.check(); });
+  std::filesystem::remove(path);
+  EXPECT_EQ(error.file(), path);
+  EXPECT_EQ(error.line(), 5) << error.what();
+  EXPECT_EQ(error.key(), "layout.tp") << error.what();
 }
 
 TEST(PublicError, SaysThatTheJobDoesNotFit) {

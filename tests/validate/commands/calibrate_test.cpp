@@ -67,12 +67,49 @@ TEST(CalibrateCommand, TakesTheJobOfARowFromItsFile) {
   EXPECT_LT(std::abs(after_s - measured_s), 0.5 * std::abs(before_s - measured_s));
 }
 
-TEST(CalibrateCommand, SaysWhichCommandReadsALogOfARun) {
+// The log states 3.3 times the predicted step or so; a fit on it moves the prediction towards it,
+// and a table with a column `log` does the same.
+TEST(CalibrateCommand, ReadsALogOfARunWithItsJob) {
+  const std::string folder = scratch_folder("calibrate-log");
+  const std::string examples = std::filesystem::absolute("examples/logs/llama3-8b").string();
+  const std::string log = examples + ".log", job = examples + ".yaml";
+  const std::string one = folder + "/one.yaml", two = folder + "/two.yaml";
+  const ProgramResult fit =
+      run_program("calibrate --from " + log + " --scenario " + job + " --json --out " + one);
+  ASSERT_EQ(fit.exit_code, 0) << fit.err;
+  const auto document = nlohmann::json::parse(fit.out);
+  EXPECT_EQ(document.at("rows"), 1);
+  EXPECT_LT(document.at("median_ape_after"), document.at("median_ape_before"));
+  // The run slows down half way; the fit is on its faster part, and says so.
+  EXPECT_NE(fit.err.find("the faster part counts"), std::string::npos) << fit.err;
+
+  std::ofstream(folder + "/rows.csv") << "scenario,log,iter_time_s\n"
+                                      << job << "," << log << ",\n"
+                                      << job << "," << log << ",1.5\n";
+  const ProgramResult table =
+      run_program("calibrate --from " + folder + "/rows.csv --json --out " + two);
+  ASSERT_EQ(table.exit_code, 0) << table.err;
+  const auto same = nlohmann::json::parse(table.out);
+  EXPECT_EQ(same.at("median_ape_before"), document.at("median_ape_before"));
+  EXPECT_EQ(same.at("median_ape_after"), document.at("median_ape_after"));
+  ASSERT_EQ(same.at("unusable").size(), 1u);
+  EXPECT_NE(same.at("unusable")[0].at("reason").get<std::string>().find("leave log"),
+            std::string::npos);
+}
+
+TEST(CalibrateCommand, AsksForTheJobOfALog) {
   const std::string log = "examples/logs/llama3-8b.log";
-  const ProgramResult told = run_program("calibrate --from " + log + " --out new.yaml");
-  EXPECT_EQ(told.exit_code, 2);
-  EXPECT_NE(told.err.find("`windtunnel diagnose " + log + "` reads"), std::string::npos)
-      << told.err;
+  const auto told = [](const std::string& arguments) {
+    const ProgramResult result = run_program("calibrate --out new.yaml --from " + arguments);
+    EXPECT_EQ(result.exit_code, 2);
+    return result.err;
+  };
+  EXPECT_NE(told(log).find(log + ": is the log of a training run: name the job"),
+            std::string::npos);
+  const std::string job = " --scenario examples/logs/llama3-8b.yaml";
+  EXPECT_NE(told(log + job + " --gpu h100").find("a log is a single row"), std::string::npos);
+  EXPECT_NE(told("examples/logs/llama3-8b.yaml" + job).find("is no log of a training run"),
+            std::string::npos);
 }
 
 TEST(CalibrateCommand, WritesAFileThatCanBeTheNextBase) {
