@@ -19,6 +19,7 @@
 #include "report/figures/model_range.hpp"
 #include "report/json/json.hpp"
 #include "report/summary/summary.hpp"
+#include "scenarios/language/library/facts/measured_pairs.hpp"
 #include "sim/study/notes/note_makers.hpp"
 #include "sim/study/plan/make_plan.hpp"
 
@@ -197,9 +198,13 @@ SummaryRow other_prices(const PlanReport& plan) {
 
 SummaryRow runner_up_row(const PlanReport& plan) {
   if (!plan.runner_up_record) return {"runner-up", "no other layout is nearly as good"};
+  const double ratio =
+      plan.runner_up_record->iteration.tokens_per_s / plan.record.iteration.tokens_per_s;
+  const SpeedUp judged = speed_up_of(ratio, pairs_of(measured_pairs(), {"layout"}));
   return {"runner-up",
-          fmt::format("{}: {}, recompute {}", days_text(*plan.runner_up_record),
-                      layout_name(*plan.runner_up), plan.runner_up->point.found_at("recompute"))};
+          fmt::format("{}: {}, recompute {}; faster than the plan with a chance of {}",
+                      days_text(*plan.runner_up_record), layout_name(*plan.runner_up),
+                      plan.runner_up->point.found_at("recompute"), format_percent(judged.faster))};
 }
 
 std::optional<SummaryRow> like_measured_row(const PlanReport& plan) {

@@ -53,6 +53,15 @@ std::string figure_text(const Figure& column, const Record& record) {
   return estimate == nullptr ? column.text(record) : estimate_text(column.unit, *estimate);
 }
 
+std::string speed_up_text(const Comparison& comparison, const Record& reference,
+                          const ComparedPoint& point) {
+  std::string text = fmt::format("{:.3f}x", speed_up(reference, *point.record));
+  if (const auto judged = judged_speed_up(comparison, point)) {
+    text += fmt::format(" ({:.2f}x .. {:.2f}x)", judged->low, judged->high);
+  }
+  return text;
+}
+
 TextTable comparison_table(const Comparison& comparison) {
   const std::vector<const ComparedPoint*> points = ranked_points(comparison);
   TextTable table;
@@ -77,8 +86,7 @@ TextTable comparison_table(const Comparison& comparison) {
     for (const auto& [key, value] : point->set) row.push_back(value);
     for (const Figure* column : columns) row.push_back(figure_text(*column, *point->record));
     if (with_iteration) {
-      row.insert(row.begin() + after_time,
-                 fmt::format("{:.3f}x", speed_up(*reference->record, *point->record)));
+      row.insert(row.begin() + after_time, speed_up_text(comparison, *reference->record, *point));
     }
     table.rows.push_back(std::move(row));
   }

@@ -398,6 +398,12 @@ Json comparison_document(const Comparison& comparison, const std::vector<Json>& 
     if (point.record) {
       title = point.record->scenario;
       points.push_back(point_json(point, kinds, drawings[i], folders.empty() ? "" : folders[i]));
+      if (const auto judged = judged_speed_up(comparison, point)) {
+        points.back()["speed_up"] = {{"ratio", judged->ratio},
+                                     {"low", judged->low},
+                                     {"high", judged->high},
+                                     {"faster", judged->faster}};
+      }
     } else {
       infeasible.push_back({{"name", point_name(point.set)}, {"reason", point.reason}});
     }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/results/record.hpp"
+#include "models/results/speed_up.hpp"
 #include "report/figures/figures.hpp"
 #include "report/summary/summary.hpp"
 #include "scenarios/language/case.hpp"
@@ -47,6 +48,9 @@ const Figure& ranking_figure(const Comparison& comparison);
 // Speed-up in training throughput, or in time for the same number of steps if the scenario gives
 // one (job.steps); for engines with a learner, in samples per time of their loop.
 double speed_up(const Record& reference, const Record& record);
+// The same over the first point that could be simulated, with the interval that measured runs with
+// such differences have. None without such runs: for the points of a loop, and for the first.
+std::optional<SpeedUp> judged_speed_up(const Comparison& comparison, const ComparedPoint& point);
 // "speed-up", with its quantity unless that is the step time in the column before.
 std::string speed_up_title(const Comparison& comparison);
 

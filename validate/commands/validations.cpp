@@ -13,6 +13,7 @@
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
 #include "cli/program/shell_line.hpp"
+#include "scenarios/language/library/facts/measured_pairs.hpp"
 #include "scenarios/language/library/facts/measured_runs.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/text/document.hpp"
@@ -229,6 +230,9 @@ Validation against_runs(const ValidateOptions& options) {
   if (!options.measured.empty()) {
     write_file(options.measured, measured_runs_text(report.measured));
   }
+  if (!options.measured_pairs.empty()) {
+    write_file(options.measured_pairs, measured_pairs_text(report.pairs));
+  }
   return judged(report, runs_document(report, options.worst), validation_json(report), kRunsTitle,
                 verdict_of(report, options.fail_above, "step_s"));
 }
@@ -300,6 +304,10 @@ void add_runs_options(CLI::App& app, ValidateOptions& options) {
   app.add_option("--measured", options.measured,
                  "write the families and their errors in the form of the library's "
                  "measured_runs.yaml, which widens the intervals of dissimilar jobs")
+      ->type_name("FILE");
+  app.add_option("--measured-pairs", options.measured_pairs,
+                 "write how far speed-ups were off, in the form of the library's "
+                 "measured_pairs.yaml")
       ->type_name("FILE");
   CLI::Option* row =
       app.add_option("--scenario", options.row,

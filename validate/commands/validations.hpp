@@ -21,10 +21,11 @@ struct ValidateOptions : VerdictOptions {
   std::vector<std::string> calibrate_on;
   std::string calibration;
   bool one_point = false;
-  std::string measured;  // path for the library's table of training runs; empty: none
-  std::string row;       // a training run to write as a scenario; empty: none
-  std::string row_file;  // path for it; empty: stdout
-  LogContext log;        // for collectives
+  std::string measured;        // path for the library's table of training runs; empty: none
+  std::string measured_pairs;  // the same, of how far speed-ups were off
+  std::string row;             // a training run to write as a scenario; empty: none
+  std::string row_file;        // path for it; empty: stdout
+  LogContext log;              // for collectives
   bool pairs = false;
   int worst = 5;
   int threads = 0;

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <numeric>
@@ -95,6 +96,20 @@ TextTable ranking_table(const ValidationReport& report) {
     table.rows.push_back({family.name, std::to_string(ranking.groups),
                           std::to_string(ranking.pairs), tau_text(ranking.kendall_tau),
                           percent(ranking.median_regret), percent(ranking.worst_regret)});
+  }
+  return table;
+}
+
+TextTable speed_ups_table(const ValidationReport& report) {
+  TextTable table = titled_table(
+      "differ in | publishers > | pairs > | error > | of the logarithm > | right at 1.1 > | "
+      "typical "
+      "ratio >");
+  for (const MeasuredPairs& pairs : report.pairs) {
+    table.rows.push_back({pairs.differs, std::to_string(pairs.sources), std::to_string(pairs.pairs),
+                          percent(pairs.error), percent(pairs.share),
+                          percent(speed_up_of(1.1, pairs).faster),
+                          fmt::format("{:.2f}", std::exp(pairs.spread))});
   }
   return table;
 }
@@ -227,6 +242,7 @@ Document runs_document(const ValidationReport& report, int worst, double miss_ab
   document["memory"] = metric_families(report, kMemory);
   document["out_of_memory"] = labels_table(report);
   document["ranking"] = ranking_table(report);
+  document["speed_ups"] = speed_ups_table(report);
   document["not_blind"] = not_blind_table(report);
   document["familiarity"] = familiarity_table(report);
   add_misses(document, missed_runs(report, miss_above), miss_above);

@@ -8,6 +8,7 @@
 
 #include "report/figures/figure_text.hpp"
 #include "report/summary/campaign_summary.hpp"
+#include "report/summary/comparison_columns.hpp"
 #include "report/text/table.hpp"
 #include "scenarios/language/text/choices.hpp"
 #include "tests/report/sample_record.hpp"
@@ -133,6 +134,10 @@ TEST(Summary, SaysNothingOfUnknownDaysAndCost) {
   EXPECT_EQ(mentions(record), 0);
 }
 
+std::string interval_text(const SpeedUp& speed_up) {
+  return fmt::format("({:.2f}x .. {:.2f}x)", speed_up.low, speed_up.high);
+}
+
 TEST(Compare, SortsByTimeAgainstTheFirstFeasiblePoint) {
   Record slow = sample_record();
   Record fast = sample_record();
@@ -142,27 +147,39 @@ TEST(Compare, SortsByTimeAgainstTheFirstFeasiblePoint) {
   comparison.points.push_back({{{"pp", "1"}}, std::nullopt, "does not fit"});
   comparison.points.push_back({{{"pp", "2"}}, slow, ""});
   comparison.points.push_back({{{"pp", "4"}}, fast, ""});
-  EXPECT_EQ(answer_text(compare_answer(comparison)),
-            "pp  step time  speed-up     MFU    idle  peak memory               time to train   "
-            "                                 cost                     goodput\n"
-            "4      4.00 s    2.000x  41.7 %  25.0 %     62.9 GiB  77.5 d  (77.1 d .. 77.9 d) "
-            " 61.0 M USD  (60.7 M USD .. 61.3 M USD)  93.0 %  (92.9 % .. 93.1 %)\n"
-            "2      8.00 s    1.000x  41.7 %  25.0 %     62.9 GiB  77.5 d  (77.1 d .. 77.9 d) "
-            " 61.0 M USD  (60.7 M USD .. 61.3 M USD)  93.0 %  (92.9 % .. 93.1 %)\n"
-            "\n"
-            "Where the step time goes (critical path)\n"
-            "  point  forward  backward  optimizer       tp       pp       dp     wait  step"
-            " time\n"
-            "  2      84.0 ms    168 ms    21.0 ms  21.0 ms  21.0 ms  10.5 ms  10.5 ms     8.00"
-            " s\n"
-            "  4      84.0 ms    168 ms    21.0 ms  21.0 ms  21.0 ms  10.5 ms  10.5 ms     4.00"
-            " s\n"
-            "\n"
-            "How sure this is\n"
-            "  in brackets  95 % interval of the mean over 100 trials\n"
-            "\n"
-            "Infeasible\n"
-            "  pp=1         does not fit\n");
+  const std::string interval = interval_text(*judged_speed_up(comparison, comparison.points[2]));
+  EXPECT_FALSE(judged_speed_up(comparison, comparison.points[1]));
+  const SummaryRow ahead = certainty_rows(comparison, "").back();
+  EXPECT_TRUE(ahead.value.starts_with("4 is faster than 2 with a chance of 9")) << ahead.value;
+  EXPECT_EQ(
+      answer_text(compare_answer(comparison)),
+      "pp  step time                 speed-up     MFU    idle  peak memory               time "
+      "to train                                    cost                     goodput\n"
+      "4      4.00 s  2.000x " +
+          interval +
+          "  41.7 %  25.0 %     62.9 GiB  77.5 d "
+          " (77.1 d .. 77.9 d)  61.0 M USD  (60.7 M USD .. 61.3 M USD)  93.0 % "
+          " (92.9 % .. 93.1 %)\n"
+          "2      8.00 s                   1.000x  41.7 %  25.0 %     62.9 GiB  77.5 d "
+          " (77.1 d .. 77.9 d)  61.0 M USD  (60.7 M USD .. 61.3 M USD)  93.0 % "
+          " (92.9 % .. 93.1 %)\n"
+          "\n"
+          "Where the step time goes (critical path)\n"
+          "  point  forward  backward  optimizer       tp       pp       dp     wait  step"
+          " time\n"
+          "  2      84.0 ms    168 ms    21.0 ms  21.0 ms  21.0 ms  10.5 ms  10.5 ms     8.00"
+          " s\n"
+          "  4      84.0 ms    168 ms    21.0 ms  21.0 ms  21.0 ms  10.5 ms  10.5 ms     4.00"
+          " s\n"
+          "\n"
+          "How sure this is\n"
+          "  in brackets  95 % interval of the mean over 100 trials\n"
+          "  speed-ups    " +
+          ahead.value +
+          "\n"
+          "\n"
+          "Infeasible\n"
+          "  pp=1         does not fit\n");
 }
 
 TEST(Compare, WhatDoesNotFitStandsLastAndIsMarked) {
@@ -174,18 +191,21 @@ TEST(Compare, WhatDoesNotFitStandsLastAndIsMarked) {
   Comparison comparison;
   comparison.points.push_back({{{"pp", "2"}}, large, ""});
   comparison.points.push_back({{{"pp", "4"}}, fits, ""});
+  const std::string interval = interval_text(*judged_speed_up(comparison, comparison.points[1]));
   EXPECT_EQ(answer_text(compare_answer(comparison)),
-            "pp  step time  speed-up     MFU    idle  peak memory  fits\n"
-            "4      8.00 s    0.500x  41.7 %  25.0 %     62.9 GiB   yes\n"
-            "2      4.00 s    1.000x  41.7 %  25.0 %     62.9 GiB    no\n"
-            "\n"
-            "Where the step time goes (critical path)\n"
-            "  point  forward  backward  optimizer       tp       pp       dp     wait  step"
-            " time\n"
-            "  2      84.0 ms    168 ms    21.0 ms  21.0 ms  21.0 ms  10.5 ms  10.5 ms     4.00"
-            " s\n"
-            "  4      84.0 ms    168 ms    21.0 ms  21.0 ms  21.0 ms  10.5 ms  10.5 ms     8.00"
-            " s\n");
+            "pp  step time                 speed-up     MFU    idle  peak memory  fits\n"
+            "4      8.00 s  0.500x " +
+                interval +
+                "  41.7 %  25.0 %     62.9 GiB   yes\n"
+                "2      4.00 s                   1.000x  41.7 %  25.0 %     62.9 GiB    no\n"
+                "\n"
+                "Where the step time goes (critical path)\n"
+                "  point  forward  backward  optimizer       tp       pp       dp     wait  step"
+                " time\n"
+                "  2      84.0 ms    168 ms    21.0 ms  21.0 ms  21.0 ms  10.5 ms  10.5 ms     4.00"
+                " s\n"
+                "  4      84.0 ms    168 ms    21.0 ms  21.0 ms  21.0 ms  10.5 ms  10.5 ms     8.00"
+                " s\n");
 }
 
 // Schemes are compared by what they survive: storage alone, a copy in the node, and a code in a

@@ -12,6 +12,7 @@
 #include "models/base/error.hpp"
 #include "models/base/origin.hpp"
 #include "models/results/familiarity.hpp"
+#include "models/results/speed_up.hpp"
 
 namespace windtunnel {
 
@@ -112,6 +113,7 @@ struct ValidationReport {
   std::vector<MemoryLabel> labels;
   std::vector<SkippedRow> skipped;
   std::vector<MeasuredRuns> measured;  // of training runs, for the library
+  std::vector<MeasuredPairs> pairs;    // of training runs that differ in few keys, for the library
 };
 
 // Summarises rows, fitted rows and labels into `report.families`; a family may have no judged row.

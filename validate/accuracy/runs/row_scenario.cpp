@@ -21,9 +21,7 @@ namespace {
 
 class RowScenario {
  public:
-  RowScenario(const TrainingRun& run, const RunJob& row) : run_(run), job_(row.job) {}
-
-  std::string text() {
+  RowScenario(const TrainingRun& run, const RunJob& row) : run_(run), job_(row.job) {
     state_model();
     state_cluster();
     state_members(job_.layout);
@@ -46,6 +44,11 @@ class RowScenario {
     }
     state_training();
     set("calibration", library_calibration());
+  }
+
+  const DocumentNode& tree() const { return tree_; }
+
+  std::string text() const {
     std::string text =
         fmt::format("# {} of {}: {}\n", run_.id, run_.source, source_of(run_).software->help);
     if (run_.memory_gib) text += memory_note();
@@ -165,10 +168,24 @@ class RowScenario {
   DocumentNode tree_ = document_node(DocumentNode::Kind::map, "", {});
 };
 
+void add_leaves(const DocumentNode& node, const std::string& path,
+                std::map<std::string, std::string>& keys) {
+  if (node.kind != DocumentNode::Kind::map) keys[path] = flow_text(node);
+  for (const DocumentEntry& entry : node.entries) {
+    add_leaves(entry.value, join_path(path, entry.key), keys);
+  }
+}
+
 }  // namespace
 
 std::string row_scenario(const TrainingRun& run, const RunJob& row) {
   return RowScenario(run, row).text();
+}
+
+std::map<std::string, std::string> row_keys(const TrainingRun& run, const RunJob& row) {
+  std::map<std::string, std::string> keys;
+  add_leaves(RowScenario(run, row).tree(), "", keys);
+  return keys;
 }
 
 }  // namespace windtunnel

@@ -19,6 +19,7 @@
 #include "validate/accuracy/rows/row_filter.hpp"
 #include "validate/accuracy/rows/row_selection.hpp"
 #include "validate/accuracy/runs/fit_rows.hpp"
+#include "validate/accuracy/runs/run_pairs.hpp"
 
 namespace windtunnel {
 namespace {
@@ -289,6 +290,22 @@ std::vector<MeasuredRuns> measured_of(const std::vector<Subject>& subjects) {
   return all;
 }
 
+// The blind rows with a step time whose job a scenario can express.
+std::vector<PairedRun> paired_runs(const std::vector<Subject>& subjects) {
+  std::vector<PairedRun> runs;
+  for (const Subject& subject : subjects) {
+    if (!subject.failure.empty() || !subject.run->step_s || subject.fit) continue;
+    if (!fitted_by(subject, false).empty()) continue;
+    try {
+      runs.push_back({subject.run->source, row_keys(*subject.run, subject.what),
+                      subject.predicted.step_s, *subject.run->step_s});
+    } catch (const Error&) {
+      continue;  // its calibration has no name in the library
+    }
+  }
+  return runs;
+}
+
 // [family] Counts the rows with each assumption.
 void count_assumptions(const std::vector<Subject>& subjects, ValidationReport& report) {
   std::map<std::string, std::map<std::string, int>> counts;
@@ -404,6 +421,7 @@ ValidationReport validate_runs(const std::vector<TrainingRuns>& files,
   summarise_families(report, {});
   count_assumptions(subjects, report);
   report.measured = measured_of(subjects);
+  report.pairs = judge_pairs(paired_runs(subjects));
   return report;
 }
 

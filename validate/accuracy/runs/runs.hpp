@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,6 +59,8 @@ ValidationReport validate_runs(const std::vector<TrainingRuns>& files,
 
 // Throws Error if no scenario can express the job: its calibration is not in the library.
 std::string row_scenario(const TrainingRun& run, const RunJob& row);
+// [key] The values that this scenario states.
+std::map<std::string, std::string> row_keys(const TrainingRun& run, const RunJob& row);
 
 // Predicts training runs from measured times of their stages. The model then only contributes the
 // order of actions, the messages, the optimizer and its synchronisation, so this shows how well
