@@ -48,8 +48,8 @@ std::vector<StepWindow> annotated_windows(const RankProfile& profile) {
 }
 
 // Steps end after each run of the optimizer's kernels. Kernels between two optimizer kernels
-// (norms, scales) belong to the run, unless a matrix product ends it. Work after the last optimizer
-// kernel belongs to the next step, whose forward begins with an embedding or a norm.
+// (norms, scales) belong to the run, unless a matrix product or attention ends it. Work after the
+// last optimizer kernel belongs to the next step, whose forward begins with an embedding or a norm.
 std::vector<StepWindow> guessed_windows(const RankProfile& profile) {
   std::vector<double> starts = {profile.work.front().start_s};
   double behind_s = kNotLaunched;  // start of the work after the optimizer's last kernel

@@ -2,9 +2,9 @@
 // order of their launches, and the optimizer after the last backward.
 //
 // The program's own ranges (pass_of_range()) are used if both forwards and backwards have them.
-// Otherwise the launching thread tells: PyTorch's autograd launches backwards, with what they
-// recompute, from a thread of its own. Consecutive passes of one kind then look like one;
-// split_passes() divides them if the order of a schedule is known.
+// Otherwise the launching thread distinguishes them: PyTorch's autograd launches backwards, with
+// the forwards that they recompute, from a thread of its own. Consecutive passes of one kind then
+// look like one; split_passes() divides them if the order of a schedule is known.
 #pragma once
 
 #include <optional>

@@ -156,9 +156,8 @@ bool take_clock(std::string_view& text, double& seconds);  // "11:11:22.5"
 // Days since 1970; nothing if there is no such day.
 std::optional<double> day_number(int year, int month, int day);
 
-// The cost of each error that NVIDIA's driver reports (Xid), by number: a row for each in
-// fault_records.cpp.
-
+// What an error that NVIDIA's driver reports (an Xid) costs. fault_records.cpp has a row for each
+// number.
 enum class XidCost {
   nothing,  // only informs, or follows another Xid that counts
   process,  // the application has to restart; the GPU continues
