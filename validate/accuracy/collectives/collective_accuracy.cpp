@@ -174,7 +174,7 @@ ValidationRow predicted_row(const ScoredRow& row, const FittedNetwork* fitted,
   return found;
 }
 
-// [family] Counts the points with each assumption.
+// Counts for each family the points with each assumption.
 void count_assumptions(const std::vector<ScoredRow>& rows, CollectivesReport& report) {
   std::map<std::string, std::map<std::string, int>> counts;
   std::map<std::string, std::string> family_of_row;

@@ -22,8 +22,8 @@ struct KnownRange {
   FaultInput input;
 };
 
-// The table of ranges for inputs that a source leaves out. The ends come from other systems of
-// similar size and age; none was changed after a prediction.
+// Gives ranges for inputs that a source leaves out. The ends come from other systems of similar
+// size and age; none was changed after a prediction.
 const std::vector<KnownRange>& known_ranges() {
   using enum Origin;
   static const std::vector<KnownRange> ranges = {
