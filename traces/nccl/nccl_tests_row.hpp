@@ -54,7 +54,7 @@ void finish_row(const RowNumbers& numbers, CollectiveRow& row);
 // The rows as a table with the CSV's columns; sets each row's index in it.
 CsvTable table_of(std::vector<CollectiveRow>& rows, const std::string& file);
 
-// 22809 -> "2.28.9"
+// Returns "2.28.9" for 22809.
 std::string version_text(long code);
 
 // Parses the JSON that nccl-tests writes with -J FILE (src/util.cu, file versions 1 and 2): `args`,

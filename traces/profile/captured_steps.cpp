@@ -24,8 +24,8 @@ double last_end(const RankProfile& profile) {
   return end_s;
 }
 
-// A step lasts from the first kernel launched within its annotation to that of the next one; the
-// last step lasts to the end of its own work.
+// A step lasts from the first kernel launched within its annotation to the first kernel of the next
+// step; the last step lasts to the end of its own work.
 std::vector<StepWindow> annotated_windows(const RankProfile& profile) {
   std::vector<StepWindow> windows;
   for (const StepSpan& span : profile.steps) {

@@ -2,9 +2,9 @@
 // exposed), and idle time of the GPU, including the part that waits for the host.
 //
 // A step is the work that the host launches between two annotations ("ProfilerStep#"). It lasts
-// from the start of its first kernel to that of the next step's: the host runs ahead of the GPU, so
-// its annotations end too early. Without annotations a step ends after each run of the optimizer's
-// kernels; without those the whole trace is one step.
+// from the start of its first kernel to the start of the next step's first kernel: the host runs
+// ahead of the GPU, so its annotations end too early. Without annotations a step ends after each
+// run of the optimizer's kernels; without such kernels the whole trace is one step.
 #pragma once
 
 #include <array>

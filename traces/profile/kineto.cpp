@@ -20,7 +20,7 @@ enum class Zone : std::uint8_t {
   skipped,
   distributed,  // distributedInfo
   group_list,   // pg_config within it
-  group,        // an item of that
+  group,        // an item of pg_config
   group_ranks,  // "ranks" of a group
   device_list,  // deviceProperties
   device,

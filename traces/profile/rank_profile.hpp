@@ -38,7 +38,7 @@ WorkKind kind_of_kernel(std::string_view name);
 
 inline constexpr double kNotLaunched = std::numeric_limits<double>::infinity();
 
-// A kernel, copy or fill. Small, because a file of 1 GB contains a million.
+// A kernel, copy or fill. The struct is small, because a file of 1 GB contains a million of them.
 struct GpuWork {
   double start_s = 0;
   double end_s = 0;

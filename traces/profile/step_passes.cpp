@@ -130,8 +130,9 @@ CapturedPass pass_of(const Part& part) {
   return pass;
 }
 
-// Kernels of unknown part join those before them: a loss belongs to its forward. After the last
-// backward, or after a forward that a range marks, they are the optimizer's, whatever their thread.
+// Kernels of unknown part join the kernels before them: a loss belongs to its forward. After the
+// last backward, or after a forward that a range marks, they are the optimizer's, whatever their
+// thread.
 std::vector<CapturedPass> runs_of(const std::vector<std::size_t>& kernels,
                                   const std::vector<Part>& parts) {
   const auto first = std::ranges::find(parts, true, &Part::known);

@@ -115,7 +115,8 @@ std::optional<std::pair<FailureKind, std::string>> fault_of_xid(int number, bool
                                                                 XidCounts& counts);
 void note_xids(const XidCounts& counts, ClusterRecords& records);
 
-// "NODE_FAIL: 3, FAILED: 1", the most frequent first; a long list ends in the number left out.
+// Returns "NODE_FAIL: 3, FAILED: 1", the most frequent first; a long list ends in the number left
+// out.
 std::string counts_text(const std::map<std::string, int>& counts);
 
 // ---- Kernel logs (dmesg, journalctl -k, syslog), of one node or of many: kernel_log.cpp ----
@@ -148,7 +149,8 @@ std::vector<FaultLog> read_kernel_log(std::string_view text, const std::string& 
 // a time without a zone counts as UTC.
 std::optional<double> take_iso_time(std::string_view& text);
 
-// Parts of such times. Each is removed from the beginning of `text` if it matches.
+// These read the parts of such times. Each part is removed from the beginning of `text` if it
+// matches.
 bool take_text(std::string_view& text, std::string_view what);
 bool take_whole(std::string_view& text, std::size_t least_digits, std::size_t most_digits,
                 int& number);

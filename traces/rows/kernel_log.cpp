@@ -35,7 +35,7 @@ struct Stamp {
   std::string_view host{};
 };
 
-// "Aug 30 " or "Aug  3 ".
+// Reads "Aug 30 " or "Aug  3 ".
 bool take_month_day(std::string_view& text, int& month, int& day) {
   std::string_view rest = text;
   const auto* const found = std::ranges::find(kMonths, rest.substr(0, 3));
@@ -49,7 +49,7 @@ bool take_month_day(std::string_view& text, int& month, int& day) {
   return true;
 }
 
-// "[  123.456789] "
+// Reads "[  123.456789] ".
 std::optional<Stamp> take_boot_time(std::string_view& text) {
   std::string_view rest = text;
   if (!take_text(rest, "[")) return {};
@@ -65,7 +65,7 @@ std::optional<Stamp> take_boot_time(std::string_view& text) {
   return Stamp{.clock = Clock::boot, .seconds = seconds};
 }
 
-// "[Fri Aug 30 11:11:22 2024] "
+// Reads "[Fri Aug 30 11:11:22 2024] ".
 std::optional<Stamp> take_bracketed_date(std::string_view& text) {
   std::string_view rest = text;
   if (!take_text(rest, "[") || rest.size() < 4 || rest[3] != ' ') return {};

@@ -73,7 +73,6 @@ TrainingRuns parse_training_runs(std::string_view text, const std::string& file)
 //
 // Megatron-Kwai (github.com/kwai/Megatron-Kwai, examples/atc24/README.md): the share alpha of
 // activations in host memory; "OOM" in a note is the label.
-// activations in host memory; "OOM" in a note is the label.
 void fill_from_source_settings(TrainingRun& run);
 
 }  // namespace windtunnel

@@ -15,7 +15,7 @@ struct ValidateOptions : VerdictOptions {
   std::vector<std::string> files;  // as given; a folder means its .csv files
   // The files in `files`, with a folder's files by name. Throws Error for a folder without any.
   std::vector<std::string> tables() const;
-  // For training runs and collectives.
+  // JudgedKind says which of the following options a kind of rows has.
   std::string where;
   std::string fit_where;
   std::vector<std::string> calibrate_on;

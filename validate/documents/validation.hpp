@@ -10,9 +10,9 @@
 
 namespace windtunnel {
 
-// {"families": [...], "rows": [...], "fitted": [...], "labels": [...], "skipped": [...]}; shares
-// are not in per cent. `oom` is null if the rows of a family do not state whether they ran out of
-// memory, and errors are null if all of its rows were fitted on.
+// Returns {"families": [...], "rows": [...], "fitted": [...], "labels": [...], "skipped": [...]};
+// shares are not in per cent. `oom` is null if the rows of a family do not state whether they ran
+// out of memory, and errors are null if all of its rows were fitted on.
 Json validation_json(const ValidationReport& report);
 
 // Lists the rows that were not predicted: [{"id": ..., "reason": ...}].

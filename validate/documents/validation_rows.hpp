@@ -86,10 +86,10 @@ std::string without_folder(const std::string& path);
 // not a rule, because it uses a point's other rows.
 std::optional<std::pair<std::string, double>> best_rule(const ValidationFamily& family);
 
-// "0.71"; "-" without a value.
+// Returns "0.71"; "-" without a value.
 std::string tau_text(const std::optional<double>& tau);
 
-// "8.1%", "12%": at most four characters.
+// Returns "8.1%" or "12%", with one decimal below 10 %; ">9999%" above 10,000 %.
 std::string percent(double share);
 
 }  // namespace windtunnel

@@ -12,7 +12,7 @@ namespace windtunnel {
 
 std::string signed_percent(double share);  // "+1.5 %"
 
-// "links: buckets, computations: waits, collectives: tcp"
+// Returns "links: buckets, computations: waits, collectives: tcp".
 std::string ways_text(const ExecutedPlan& executed);
 
 // Returns all figures, and the way of execution.

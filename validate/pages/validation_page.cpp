@@ -35,7 +35,7 @@ Unit unit_of_metric(std::string_view metric) {
   return metric.ends_with("_rate") ? Unit::share : Unit::count;
 }
 
-// "suspect_step_s" becomes "suspect step time".
+// Turns "suspect_step_s" into "suspect step time".
 std::string metric_title(std::string_view metric) {
   std::string title(metric);
   const bool time = title.ends_with("_s");

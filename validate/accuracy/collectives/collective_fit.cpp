@@ -148,8 +148,8 @@ void set_slow_nodes(std::span<const ScoredRow> rows, InterconnectLaw& law,
     if (runs.size() < 3) continue;
     std::vector<double> middles;
     for (const auto& [label, seconds] : runs) middles.push_back(median(seconds));
-    // The time of a run without a slow node: the one with about a third of the others below it. The
-    // fastest of three may be fast for another reason, and with two runs a mean could include a
+    // The time of a run without a slow node is the one with about a third of the others below it.
+    // The fastest of three may be fast for another reason, and with two runs a mean could include a
     // slow node.
     std::ranges::sort(middles);
     const double usual = middles[middles.size() / 3];

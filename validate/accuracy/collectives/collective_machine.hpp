@@ -86,8 +86,8 @@ struct NetworkPace {
 // `ratios` has predicted / measured seconds of each point.
 NetworkPace pace_of(const std::vector<double>& ratios);
 
-// "gives 46 % of what is predicted (median of 24 points from 1 MB, 24 of them slower)"; `than`
-// describes the prediction. Nothing if the points do not deviate to one side.
+// Returns "gives 46 % of what is predicted (median of 24 points from 1 MB, 24 of them slower)";
+// `than` describes the prediction. Returns nothing if the points do not deviate to one side.
 std::optional<std::string> pace_text(const NetworkPace& pace, const std::string& than);
 
 }  // namespace windtunnel

@@ -104,7 +104,7 @@ class MovedJob {
     job_.calibration = prior;
   }
 
-  // log(predicted seconds); NaN if there is no prediction.
+  // Returns log(predicted seconds); NaN if there is no prediction.
   double log_s(const Point& point) {
     move_to(point);
     return logarithm([&] { return predicted_s(job_, options_); });

@@ -26,7 +26,7 @@ class OwnCore {
 // Forks as fork() does, but the child is killed when this process ends for any reason.
 pid_t fork_child();
 // Closes all descriptors that the child inherited, except the standard streams and this one, so
-// that its life keeps nothing else open.
+// that a living child keeps nothing else open.
 void keep_only(int descriptor);
 
 }  // namespace windtunnel

@@ -135,7 +135,7 @@ Run prepare_broadcast(const KernelWork& work, const Device& device, Collectives&
 }
 
 struct Operation {
-  // the kind if a library chooses the algorithm; empty: only over TCP
+  // The kind of collective, if a library chooses the algorithm; empty: it is timed only over TCP.
   std::string_view chosen;
   std::string_view algorithm;  // in TcpCollectives; empty: not timed over TCP
   Run (*prepare)(const KernelWork& work, const Device& device, Collectives& collectives);

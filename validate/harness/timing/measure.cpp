@@ -17,7 +17,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr size_t kPerAgain = 50;  // one work in so many is measured again
+constexpr size_t kPerAgain = 50;  // one work in this many is measured again
 constexpr int kBlockTimings = 10;
 constexpr int kLeastTimings = 5;     // in a block, for works so long that ten exceed their share
 constexpr size_t kLeastQuiet = 5;    // undisturbed timings of a series
