@@ -41,7 +41,7 @@ double finite(const AttributeProto& attribute) {
   return value;
 }
 
-// The first row with a type, or with a kind, counts.
+// A look-up by type or by kind returns the first row that matches.
 constexpr std::pair<chakra::CollectiveCommType, CollectiveKind> kCollectives[] = {
     {chakra::ALL_REDUCE, CollectiveKind::all_reduce},
     {chakra::REDUCE, CollectiveKind::reduce},
@@ -139,8 +139,8 @@ void set_value(const AttributeProto& attribute, Number& value) {
   if constexpr (std::is_same_v<Number, bool>) {
     value = flag_of(attribute);
   } else if constexpr (std::is_floating_point_v<Number>) {
-    // A task frees negative memory if its input gradient keeps more for the weight gradients than
-    // it releases.
+    // free_bytes is negative if a backward pass for the input gradient keeps more memory for the
+    // weight gradients than it releases.
     const bool signed_bytes = attribute.name().ends_with("free_bytes");
     value = signed_bytes ? finite(attribute) : not_negative(attribute);
   } else {

@@ -32,13 +32,13 @@ const std::string& word_of(Enum value) {
   return names_of(value).at(static_cast<size_t>(value));
 }
 
-// Chakra has no shift: it is written as ALL_TO_ALL, and one of our attributes names it.
+// Chakra has no send_recv: it is written as ALL_TO_ALL, and one of our attributes names it.
 chakra::CollectiveCommType comm_type_of(CollectiveKind kind);
 
 // Whether comm_size, which is the buffer that a rank passes in, is the rank's share of Task::bytes.
 bool gathers(CollectiveKind kind);
 
-// Throws Error with the nearest known name.
+// Throws Error that suggests the nearest known name if `name` is not known.
 size_t index_of_name(std::string_view noun, const std::string& name,
                      const std::vector<std::string>& names);
 template <class Enum>

@@ -173,8 +173,8 @@ struct ReadNode {
   std::vector<std::uint64_t> deps;
 };
 
-// Positions in the file, sorted so that every node comes after its dependencies, otherwise in the
-// order of the file. Fewer positions than nodes means that there is a cycle.
+// Returns positions in the file in topological order; independent nodes keep the order of the file.
+// If there is a cycle, the nodes on it and after it are missing.
 std::vector<TaskIndex> order_by_dependencies(const std::vector<std::vector<TaskIndex>>& after) {
   std::vector<std::vector<TaskIndex>> followers(after.size());
   std::vector<size_t> pending(after.size());

@@ -29,7 +29,7 @@ struct Piece {
   std::size_t end = 0;
 };
 
-// The objects at nesting depth `depth`. In broken text, those that are complete.
+// Finds the JSON objects at this nesting depth; in broken text, only the complete ones.
 std::vector<Piece> objects_at(std::string_view text, int depth) {
   std::vector<Piece> pieces;
   int at_depth = 0;
@@ -59,7 +59,7 @@ std::vector<Piece> objects_at(std::string_view text, int depth) {
   return pieces;
 }
 
-// A number, or a number in quotes, as protobuf writes 64-bit numbers.
+// Reads an integer, which may be in quotes, as protobuf's JSON writes 64-bit integers.
 std::optional<std::int64_t> integer_in(const Json& value) {
   if (value.is_number_unsigned() && !std::in_range<std::int64_t>(value.get<std::uint64_t>())) {
     return std::nullopt;
@@ -106,7 +106,7 @@ chakra::NodeType type_of(const Json& value) {
   return static_cast<chakra::NodeType>(number);
 }
 
-// A value of an attribute: {"name": "comm_size", "int64Val": "123"}.
+// Adds one value of an attribute, such as {"name": "comm_size", "int64Val": "123"}.
 void add_value(const std::string& name, const std::string& type, const Json& value,
                ChakraAttributes& attributes) {
   if (type == "boolVal") {

@@ -14,7 +14,8 @@
 
 namespace windtunnel {
 
-// Appends the length of the message and then the message; encode_length() only the former.
+// encode_length() appends the length as a varint. encode() appends the length of the message and
+// then the message.
 void encode_length(std::size_t length, std::string& bytes);
 void encode(const google::protobuf::MessageLite& message, std::string& bytes);
 std::string encode(const google::protobuf::MessageLite& message);

@@ -19,7 +19,7 @@ constexpr const char* kVersion = "0.0.4";  // of the schema
 
 using NodeBytes = ChakraExport::NodeBytes;
 
-// Converts [slot][member], for some members, to one list ordered by slot.
+// Flattens [slot][member] to one list ordered by slot, for `count` members from `first` on.
 template <class Number>
 std::vector<std::int64_t> flattened(const std::vector<std::vector<Number>>& slots,
                                     std::int32_t first, std::int32_t count) {
@@ -38,7 +38,7 @@ bool is_world(const std::vector<RankId>& members, int ranks) {
   return true;
 }
 
-// PyTorch's text of process groups: a Python list with one JSON text.
+// PyTorch writes process groups as a Python list that holds one JSON text.
 std::string process_groups_text(const Plan& plan, const std::vector<std::int32_t>& groups) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const std::int32_t g : groups) {
@@ -91,7 +91,7 @@ void add_tag(std::int64_t tag, ChakraAttributes& attributes) {
 }
 
 // Writes the tasks of a class. Its members differ only in the standard attributes that name peers
-// and groups, so all else of a node is encoded once for them all.
+// and groups, so the rest of each node is encoded once for all members.
 class TaskWriter {
  public:
   TaskWriter(const Plan& plan, const std::vector<std::vector<Counterpart>>& partners,
@@ -101,7 +101,7 @@ class TaskWriter {
   // Node 0 holds the groups.
   static std::uint64_t id_of(TaskIndex task) { return static_cast<std::uint64_t>(task) + 1; }
 
-  // [task] as this member writes it.
+  // Returns the nodes as this member writes them, in the order of the tasks.
   std::vector<NodeBytes> nodes(std::int32_t member) const {
     std::vector<NodeBytes> all;
     all.reserve(owner_.tasks.size());
@@ -137,7 +137,7 @@ class TaskWriter {
   }
 
  private:
-  // The part of a node before the standard attributes, except the order of the stream.
+  // Builds a node up to the standard attributes, without the dependencies that order its stream.
   chakra::Node node_of(TaskIndex t) const {
     const Task& task = owner_.tasks[t];
     chakra::Node node;
@@ -158,7 +158,8 @@ class TaskWriter {
     return own.SerializePartialAsString();
   }
 
-  // Ranks in the task's group, by which comm_size of a gather is divided; 0: no collective.
+  // Returns the number of ranks in the task's group, by which comm_size of a gather is divided; 0
+  // if the task is not a collective.
   std::size_t members_of_group(TaskIndex t, std::int32_t member) const {
     const Task& task = owner_.tasks[t];
     if (task.kind != TaskKind::collective) return 0;

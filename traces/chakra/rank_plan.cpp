@@ -17,7 +17,6 @@
 namespace windtunnel {
 namespace {
 
-// Joins the ranks of all files: classes, groups, and properties on which all must agree.
 class PlanMerger {
  public:
   void add(RankTrace rank) {
@@ -131,7 +130,8 @@ class PlanMerger {
     }
   }
 
-  // Counts the ranks of the files, those that files mention, and those of communicating groups.
+  // Returns the number of ranks that covers the files, the ranks that they mention, and the groups
+  // that communicate. If no file states the size of the job, tiled_ranks() adds absent ranks.
   int foreign_ranks() const {
     int ranks = std::max(ranks_, file_of_rank_.rbegin()->first + 1);
     bool told = ranks_ > 0;
@@ -230,7 +230,8 @@ class PlanMerger {
     parts.rank_class.tasks = std::move(source.tasks);
   }
 
-  // Messages of a class go to one class, slot by slot; for foreign ranks this is not known.
+  // In one class, all messages of a slot go to one class. For foreign ranks this is not known, so
+  // ranks that exchange messages are never joined.
   bool alike(const ClassParts& parts, const RankTrace& rank) const {
     const RankClass& other = rank.rank_class;
     const bool one_class =

@@ -31,11 +31,9 @@ using RanksCheck = std::function<void(int ranks)>;
 RankPlan plan_of_ranks(const std::function<std::optional<RankTrace>()>& next,
                        const RanksCheck& check_ranks = {});
 
-// Finds the groups of other ranks from a known one, by shifting it: on a mesh, ranks of other
-// columns have such groups. For [0, 2] among 8 ranks these are [1, 3], [4, 6] and [5, 7].
-
-// Shifts of `members` that together cover each rank once, including members itself; empty if there
-// are none.
+// Returns shifted copies of `members` that together cover each rank once, including `members`
+// itself; empty if there are none. On a device mesh, the groups of other ranks are such copies: for
+// [0, 2] among 8 ranks they are [1, 3], [4, 6] and [5, 7].
 std::vector<std::vector<RankId>> group_tiles(const std::vector<RankId>& members, int ranks);
 
 }  // namespace windtunnel

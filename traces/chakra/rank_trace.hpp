@@ -1,5 +1,5 @@
-// The task list of one rank from a trace, or of all ranks of its file. Readers of Chakra's files
-// and of profiles make it, and rank_plan.hpp joins these lists to a Plan.
+// A RankTrace is the task list of one rank, or of all ranks that one file describes. Readers of
+// Chakra's files and of profiles make it, and rank_plan.hpp joins these lists to a Plan.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,9 @@ struct ProcessGroup {
 struct RankTrace {
   std::string file;
   bool own = false;  // has our attributes
-  // In the whole Plan; 0: not in the file.
+  // This is the number of ranks of the whole Plan; 0 if the file does not state it.
   int ranks = 0;
-  // Position in the Plan, which only our own files state.
+  // Only our own files state the following properties of the Plan and of the class in it.
   int iterations = 1;
   int in_step = 1;
   std::vector<UnevenExchange> exchanges;
@@ -37,22 +37,18 @@ struct RankTrace {
   RankClass rank_class;
   std::vector<std::string> group_names;
   std::vector<ProcessGroup> declared;
-  std::int64_t absent_deps = 0;  // on nodes that are missing in the file; ignored
+  std::int64_t absent_deps = 0;  // dependencies on nodes that the file lacks; ignored
   std::int64_t untimed = 0;      // compute nodes of the GPU without a duration; they take no time
 };
 
-// Reads one Chakra file into the task list of its rank or ranks.
-
-// Throws Error that names file and byte.
+// Reads one Chakra file. Throws Error that names the file and the byte.
 RankTrace read_chakra_rank(const std::string& path);
 
-// The RANK of NAME.RANK.et; -1 for a name of another form.
+// Returns the RANK of NAME.RANK.et; -1 for a name of another form.
 RankId rank_of_name(const std::string& path);
 
-// Assigns streams and slots of a Plan to the nodes of a foreign trace: work on the CPU, compute,
-// memory, storage and sends have a stream each, and collectives one per process group.
-
-// A node as its standard fields describe it. Fields that they leave open are those of a new Task.
+// A node as its standard fields describe it. Fields that the node leaves open have the defaults of
+// a new Task.
 struct StandardNode {
   Task task;
   std::string group;       // pg_name
@@ -61,6 +57,8 @@ struct StandardNode {
   std::string storage = "storage";  // the stream of a store
 };
 
+// Assigns streams and slots of a Plan to the nodes of a foreign trace: work on the CPU, compute,
+// memory, storage and sends have a stream each, and collectives have one per process group.
 class ForeignTasks {
  public:
   // Appends tasks to `rank`, which must outlive this object.

@@ -34,7 +34,7 @@ struct Chosen {
   CollectiveCost cost;
 };
 
-// The scenario's choice; an uneven exchange uses its longer phase.
+// Returns the cost as the scenario chooses; an uneven exchange costs its longer phase.
 Chosen cost_of(const Job& job, const Task& task, const Plan& plan, const GroupShape& shape) {
   const auto of = [&](const ExchangePhase& phase) {
     CollectiveChoice choice = collective_choice(job, task.category, task.collective, phase.shape);

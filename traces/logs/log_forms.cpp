@@ -79,8 +79,8 @@ constexpr LogForm kLogForms[] = {
 #undef TIMER
 
 // In W&B's exports the run precedes a title ("run - name"); columns of minima and maxima have other
-// titles. Megatron-LM: training_log (iteration-time, in seconds). torchtitan:
-// metrics.py. NeMo: train_step_timing in s. Composer: mosaicml/composer SpeedMonitor. MaxText:
+// titles. Megatron-LM: training_log (iteration-time, in seconds). torchtitan: metrics.py. NeMo:
+// train_step_timing in s. Composer: mosaicml/composer SpeedMonitor. MaxText:
 // perf/step_time_seconds. TensorBoard's download has "Wall time,Step,Value".
 constexpr ColumnForm kColumnForms[] = {
     {"(?:_?step|iteration|(?:.*/)?global_step)", "step", LogQuantity::iteration},

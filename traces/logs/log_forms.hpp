@@ -1,5 +1,5 @@
-// The texts of a log that state a quantity, a row for each. To read another program's log, add
-// rows.
+// This table lists the texts by which training logs state a quantity. To read another program's
+// log, add rows.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ inline constexpr std::size_t kLogQuantities = 15;
 struct LogForm {
   const char* software;  // name in software.yaml or in common use
   const char* text;      // contained in the line; a quick test that skips most rows
-  // RE2. Its group is the number. If there are two groups, they are the smallest and the largest
+  // This RE2 pattern captures the number. If it captures two, they are the smallest and the largest
   // value over ranks.
   const char* value;
   LogQuantity quantity;

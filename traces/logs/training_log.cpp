@@ -83,7 +83,6 @@ std::string plain_line(std::string_view line) {
   return plain;
 }
 
-// A form with its compiled pattern.
 struct ReadyForm {
   const LogForm* form;
   std::unique_ptr<RE2> value;
@@ -140,7 +139,7 @@ class ProgressBar {
  private:
   int iteration_ = -1;
   double mean_s_ = 0;
-  double steps_ = 0;  // the mean of steps between drawings
+  double steps_ = 0;  // mean number of steps between updates
 };
 
 class LogReader {
@@ -188,7 +187,8 @@ class LogReader {
     for (const Found& each : found) take(each);
   }
 
-  // The last step time or rate counts; several ranks each report their memory and timers.
+  // A later step time or rate replaces an earlier one. Memory and timers, which every rank may
+  // report, become a range.
   void take(const Found& each) {
     auto& value = now_.values[static_cast<std::size_t>(each.quantity)];
     if (value && !is_pace(each.quantity) && each.quantity != LogQuantity::iteration) {
@@ -243,7 +243,7 @@ class LogReader {
   std::map<std::string, int> values_of_;
 };
 
-// This is the column for each quantity in the table.
+// Finds the column of each quantity, and its unit.
 std::map<LogQuantity, std::pair<std::size_t, double>> columns_of(
     const std::vector<std::string>& header) {
   std::map<LogQuantity, std::pair<std::size_t, double>> columns;

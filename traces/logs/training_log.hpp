@@ -14,7 +14,7 @@
 
 namespace windtunnel {
 
-// This is one value, or the smallest and largest over ranks, in base units.
+// Holds one value, or the smallest and the largest over ranks, in base units.
 struct LoggedValue {
   double low = 0;
   double high = 0;
@@ -39,7 +39,7 @@ struct LogFault {
 
 struct TrainingLog {
   std::string file;
-  // Programs whose lines were read, those with the most values first.
+  // Programs whose lines were read, in descending order of the number of values.
   std::vector<std::string> software;
   std::vector<LoggedStep> steps;  // in the order of the log; each has a step time or a rate
   std::vector<LogFault> faults;   // the first few

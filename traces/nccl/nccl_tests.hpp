@@ -49,7 +49,7 @@ struct CollectiveRows {
 struct LogContext {
   std::string machine;
   std::string network;
-  // The collective, overriding the log and its name; empty: from the log or its name.
+  // The collective, which overrides the log and its file name; if it is empty, they state it.
   std::string collective = {};
 };
 
@@ -70,11 +70,13 @@ CollectiveRows read_collectives(const std::string& path, const LogContext& log =
 // Whether the text is a log of nccl-tests.
 bool is_nccl_log(std::string_view text);
 
-// 21 for "2.21.5"; 0 if the text does not name a release of NCCL 2, or names another library.
+// Returns 21 for "2.21.5"; 0 if the text does not name a release of NCCL 2, or names another
+// library.
 int nccl_release(std::string_view version);
 
-// The number of ranks that are threads of one process according to a log's header ("Rank 0 Group 0
-// Pid 17 on host ..."); that process launches them one after the other. 0: not in the log.
+// Returns the number of ranks that are threads of one process according to a log's header ("Rank 0
+// Group 0 Pid 17 on host ..."); that process launches them one after the other. 0 if the log has no
+// such lines.
 int process_ranks(std::string_view log);
 
 // busbw / algbw of nccl-tests (doc/PERFORMANCE.md): 2(n-1)/n for all_reduce, ...

@@ -92,7 +92,7 @@ class JsonReader {
     return *found;
   }
 
-  // The count at an optional key.
+  // Reads the whole number at a key; returns `usual` if the key is missing.
   int count(const Json& in, const char* key, int usual) const {
     constexpr int kMost = 1000;
     const auto found = in.find(key);

@@ -64,7 +64,7 @@ struct Columns {
   bool has_type = false;
   std::vector<Half> halves;  // out of place, then in place
   size_t count = 0;
-  bool timestamp = false;  // at the end, of two words
+  bool timestamp = false;  // at the end of each row, as two words
 };
 
 class LogReader {

@@ -47,7 +47,8 @@ constexpr std::array kTypes{
     NamedType{"float32", 4},  NamedType{"float64", 8},
 };
 
-// In addition to rounding: time and bandwidth of a line are averaged separately.
+// Allowed in addition to rounding, because the time and bandwidth of a line are averaged
+// separately.
 constexpr double kSlack = 0.03;
 
 void check_bandwidth(const PrintedNumber& printed, double factor, const CollectiveRow& row,

@@ -1,7 +1,7 @@
-// Shared by the three readers of nccl-tests' timings: names of collectives and types, and the check
-// that the numbers of a row agree. A printed number is known to half a unit of its last digit: from
-// 10,000,000 us on times are printed as "1e+07" (getFloatStr, src/util.cu), and 0.00 GB/s tells
-// nothing for a few bytes.
+// The three readers of nccl-tests' timings share these names of collectives and types, and the
+// check that the numbers of a row agree. A printed number is known to half a unit of its last
+// digit: from 10,000,000 us on times are printed as "1e+07" (getFloatStr, src/util.cu), and 0.00
+// GB/s says nothing about a few bytes.
 #pragma once
 
 #include <optional>
@@ -19,18 +19,20 @@ struct PrintedNumber {
   double half_step = 0;  // maximum rounding error
 };
 
-// Nothing if the text is not a finite decimal number.
+// Returns nothing if the text is not a finite decimal number.
 std::optional<PrintedNumber> printed_number(std::string_view text);
 
-// A collective by the tool's name, "alltoall", in any spelling ("All-to-All", "alltoall_perf"): its
-// kind, or why it is not modelled. Throws Error with the nearest name for an unknown one.
+// The kind of a collective, or why it is not modelled.
 struct NamedCollective {
   CollectiveKind kind = CollectiveKind::all_reduce;
   std::string unusable;
 };
+// Accepts the tool's name in any spelling ("alltoall", "All-to-All", "alltoall_perf"). Throws Error
+// that suggests the nearest name if it is not known.
 NamedCollective collective_named(std::string_view name, const Location& where);
 
-// "all_reduce" from "./build/all_reduce_perf"; empty if the text contains no name of the tool.
+// Returns "all_reduce" for "./build/all_reduce_perf"; empty if the text contains no name of the
+// tool.
 std::string collective_in(std::string_view text);
 // The same for a file name, without "_perf": "all-reduce" from "h100_allreduce_2n.log".
 std::string collective_in_name(std::string_view path);
@@ -52,13 +54,12 @@ void finish_row(const RowNumbers& numbers, CollectiveRow& row);
 // The rows as a table with the CSV's columns; sets each row's index in it.
 CsvTable table_of(std::vector<CollectiveRow>& rows, const std::string& file);
 
-// 22809 -> "2.28.9"
+// Returns "2.28.9" for 22809.
 std::string version_text(long code);
 
-// The JSON that nccl-tests writes with -J FILE (src/util.cu, file versions 1 and 2): `args`,
-// `nccl_version`, `config.devices`, and `results`, each with `out_of_place` and `in_place`.
-
-// Throws Error with file:line:column of the faulty result.
+// Parses the JSON that nccl-tests writes with -J FILE (src/util.cu, file versions 1 and 2): `args`,
+// `nccl_version`, `config.devices`, and `results`, each with `out_of_place` and `in_place`. Throws
+// Error with file:line:column of the faulty result.
 std::vector<CollectiveRow> parse_nccl_tests_json(std::string_view text, const std::string& file,
                                                  const LogContext& log);
 

@@ -40,7 +40,7 @@ std::string json_string(const std::string& text) {
   return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-// Nanoseconds as exact decimal microseconds, so that neighbours touch but never overlap.
+// Writes nanoseconds as exact decimal microseconds, so that neighbours touch but never overlap.
 std::string microseconds(std::int64_t ns) {
   return fmt::format("{}.{:03}", ns / 1000, ns % 1000);
 }
@@ -68,7 +68,7 @@ class Writer {
   }
 
  private:
-  // The start of an arrow: thread and start of a send.
+  // An arrow starts where its send does.
   struct Place {
     int thread = -1;
     std::int64_t start_ns = 0;

@@ -14,8 +14,9 @@ namespace windtunnel {
 
 struct PerfettoOptions {
   int max_ranks = 64;  // writes only the first ones, because large traces crash the viewer
-  // If the trace does not end at the result's step time, what it shows instead: a few words after
-  // each rank's process name, and a sentence in "otherData". Empty: it shows the step.
+  // Both say what the trace shows if it does not end at the result's step time, and are empty
+  // otherwise. `label` is a few words, written after each rank's process name; `shows` is a
+  // sentence, written to "otherData".
   std::string label = {};
   std::string shows = {};
 };

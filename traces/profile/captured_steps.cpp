@@ -24,8 +24,8 @@ double last_end(const RankProfile& profile) {
   return end_s;
 }
 
-// A step lasts from the first kernel launched within its annotation to that of the next one; the
-// last step lasts to the end of its own work.
+// A step lasts from the first kernel launched within its annotation to the first kernel of the next
+// step; the last step lasts to the end of its own work.
 std::vector<StepWindow> annotated_windows(const RankProfile& profile) {
   std::vector<StepWindow> windows;
   for (const StepSpan& span : profile.steps) {
@@ -48,8 +48,8 @@ std::vector<StepWindow> annotated_windows(const RankProfile& profile) {
 }
 
 // Steps end after each run of the optimizer's kernels. Kernels between two optimizer kernels
-// (norms, scales) belong to the run, unless a matrix product ends it. Work after the last optimizer
-// kernel belongs to the next step, whose forward begins with an embedding or a norm.
+// (norms, scales) belong to the run, unless a matrix product or attention ends it. Work after the
+// last optimizer kernel belongs to the next step, whose forward begins with an embedding or a norm.
 std::vector<StepWindow> guessed_windows(const RankProfile& profile) {
   std::vector<double> starts = {profile.work.front().start_s};
   double behind_s = kNotLaunched;  // start of the work after the optimizer's last kernel

@@ -2,9 +2,9 @@
 // exposed), and idle time of the GPU, including the part that waits for the host.
 //
 // A step is the work that the host launches between two annotations ("ProfilerStep#"). It lasts
-// from the start of its first kernel to that of the next step's: the host runs ahead of the GPU, so
-// its annotations end too early. Without annotations a step ends after each run of the optimizer's
-// kernels; without those the whole trace is one step.
+// from the start of its first kernel to the start of the next step's first kernel: the host runs
+// ahead of the GPU, so its annotations end too early. Without annotations a step ends after each
+// run of the optimizer's kernels; without such kernels the whole trace is one step.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace windtunnel {
 
-// The calls of one kind and size on one group in a step.
+// These are the calls of one step that agree in kind, size and group.
 struct CapturedCall {
   CommunicationCall call;
   int count = 0;
@@ -53,14 +53,14 @@ struct CapturedRank {
 // Returns at least one step. Steps without work are left out.
 CapturedRank captured_steps(const RankProfile& profile);
 
-// The step's work, as indices into RankProfile::work.
+// Returns the step's work, as indices into RankProfile::work.
 std::vector<std::size_t> work_of(const RankProfile& profile, const CapturedRank& rank,
                                  const CapturedStep& step);
 
-// [work] When the host reached it, as far as known. A stream runs in the order of launches. Work
-// without a recorded launch is taken to be launched with the work before it on its stream, or, if
-// there is none, before everything (-infinity), because a host that runs ahead had launched it
-// before the capture. On a stream without any recorded launch, work counts from its start.
+// Returns when the host launched each item of work, as far as this is known. A stream runs in the
+// order of launches. Work without a recorded launch is taken to be launched with the work before it
+// on its stream. If there is none, it gets -infinity, because a host that runs ahead had launched
+// it before the capture. On a stream without any recorded launch, work counts from its start.
 std::vector<double> issue_times(const RankProfile& profile);
 
 // Removes copies on streams without compute, such as copies of the next batch: they delay no

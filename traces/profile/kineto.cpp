@@ -20,7 +20,7 @@ enum class Zone : std::uint8_t {
   skipped,
   distributed,  // distributedInfo
   group_list,   // pg_config within it
-  group,        // an item of that
+  group,        // an item of pg_config
   group_ranks,  // "ranks" of a group
   device_list,  // deviceProperties
   device,
@@ -166,7 +166,7 @@ class KinetoHandler {
   bool start_array(std::size_t) {
     if (zones_.empty()) {
       has_events_ = true;
-      enter(Zone::event_list);  // only a list of events, as other programs write
+      enter(Zone::event_list);  // other programs write the list of events alone
       return true;
     }
     has_events_ = has_events_ || field_ == Field::events;

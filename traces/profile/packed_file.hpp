@@ -23,8 +23,8 @@ class PackedFile {
   bool more() { return at_ != end_ || refill(); }
   char current() const { return *at_; }
   void advance() { ++at_; }
-  // Records progress. Without it for 64 MB the file is refused: a text, a number or blanks of that
-  // length are not from a trace, but from a small file that unpacks without end.
+  // Records progress. If it is not called for 64 MB, the file is refused: no trace contains a text,
+  // a number or blanks of that length, but a small file that unpacks without end does.
   void mark() { marked_ = before_; }
 
   // The place of the byte read last; line and column count from 1.

@@ -16,7 +16,7 @@ namespace windtunnel {
 namespace {
 
 constexpr double kLongest_us = 1e13;  // four months
-// The limits of bytes, works and launches are per GiB of a file that may be in memory.
+// The limits of bytes, work and launches scale with the GiB of a file that may be in memory.
 constexpr std::size_t kMostKeptBytes = std::size_t{256} << 20U;
 // A step of a large model has 100,000 kernels, each with one or more calls of the runtime.
 constexpr std::size_t kMostWork = 5'000'000;
@@ -130,7 +130,7 @@ void ProfileMaker::add_span(const ProfileEvent& event) {
   if (!event.marks_step && !event.name.starts_with(kStep)) {
     const std::optional<NamedPass> pass = pass_of_range(event.name);
     if (!pass || event.kind == EventKind::gpu_span) return;
-    // More ranges than this must be single modules, not passes, and passes are then found from
+    // More ranges than this must mark single modules, not passes. The passes are then found from
     // threads.
     if (profile.passes.size() >= kMostPasses) return;
     profile.passes.push_back({*pass, event.start_us, event.start_us + event.duration_us});
@@ -261,7 +261,7 @@ const ProfileMaker::Launch* ProfileMaker::launch_of(std::size_t work) const {
   return &*found;
 }
 
-// Work without a recorded launch keeps none.
+// Work whose launch is not recorded keeps kNotLaunched.
 void ProfileMaker::set_launches() {
   std::ranges::sort(launches_, {}, [](const Launch& launch) {
     return std::tuple(launch.correlation, launch.at_us, launch.thread);
@@ -279,7 +279,7 @@ const CommunicationCall& ProfileMaker::call_at(std::int32_t index) const {
 }
 
 // PyTorch launches several messages, or collectives, as one kernel whose event does not list them.
-// The calls of the host on the same thread since the last launch of communication do.
+// They are the calls of the host on the same thread since the last launch of communication.
 void ProfileMaker::set_calls() {
   struct Launched {
     std::int16_t thread;
@@ -318,7 +318,8 @@ void ProfileMaker::set_calls() {
   }
 }
 
-// The calls of one kernel: a collective, or parallel messages.
+// Joins the calls of one kernel, which are one collective or several parallel messages. Returns
+// nothing if they are neither.
 std::optional<std::int32_t> ProfileMaker::together(const std::vector<std::int32_t>& asked) {
   if (asked.empty()) return std::nullopt;
   if (asked.size() == 1) return asked.front();
@@ -359,7 +360,7 @@ struct CallWord {
   NamedCall call;
 };
 
-// The first matching beginning counts: all_to_all comes before all, reduce_scatter before reduce.
+// The first row that a name begins with counts, so reducescatter comes before reduce.
 constexpr CallWord kWords[] = {
     {"allreduce", {CallKind::collective, CollectiveKind::all_reduce}},
     {"allgather", {CallKind::collective, CollectiveKind::all_gather}},

@@ -1,5 +1,5 @@
-// An event in a profiler's file, and the profile built from events. Used only by kineto.cpp and
-// nsight.cpp, which read events.
+// These are the events of a profiler's file, and the profile built from them. Only kineto.cpp and
+// nsight.cpp, which read events, use this header.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +38,8 @@ struct ProfileEvent {
   std::int64_t correlation = -1;
   std::int64_t stream = 0;
   std::int64_t device = -1;
-  std::int64_t thread = -1;  // of the host, with the system's number
-  // From a kernel of NCCL, or from the host's call.
+  std::int64_t thread = -1;  // of the host, as the operating system numbers it
+  // These come from a kernel of NCCL, or from the host's call.
   std::string collective;
   std::string element_type;
   std::string group;
@@ -88,12 +88,12 @@ class ProfileMaker {
     double at_us = 0;
     std::int32_t call = -1;  // in RankProfile::calls
   };
-  // Null: the launch is not recorded.
+  // Returns null if the launch is not recorded.
   const Launch* launch_of(std::size_t work) const;
 
   std::unordered_map<std::string, std::int32_t> index_of_name_;
   std::vector<WorkKind> kind_of_name_;
-  std::size_t gibibytes_ = held_gibibytes();  // of a file; limits scale with it
+  std::size_t gibibytes_ = held_gibibytes();  // of a file in memory; limits scale with it
   std::size_t kept_bytes_ = 0;                // in names and groups
   std::unordered_map<std::string, std::int32_t> index_of_call_;
   std::map<std::string, std::size_t> index_of_group_;
@@ -106,21 +106,20 @@ class ProfileMaker {
   std::vector<StepSpan> gpu_steps_;
 };
 
-// Recognises collectives by their names in PyTorch's c10d ("_allgather_base") and in kernels of
-// NCCL and RCCL ("ncclDevKernel_AllGather_RING_LL"), and PyTorch's element types.
-
 struct NamedCall {
   CallKind kind = CallKind::collective;
   CollectiveKind collective = CollectiveKind::all_reduce;
   bool barrier = false;  // sends no data
 };
 
-// A name of c10d ("Collective name" of a kernel); nothing if it is unknown.
+// Recognises a call by its name in PyTorch's c10d ("_allgather_base"), which is the "Collective
+// name" of a kernel; returns nothing if the name is not known.
 std::optional<NamedCall> call_of_c10d(std::string_view name);
-// A name of a kernel. Sends and receives share one kernel, so their direction is unknown.
+// Recognises a call by a kernel's name in NCCL or RCCL ("ncclDevKernel_AllGather_RING_LL"). Sends
+// and receives share one kernel, so their direction is unknown.
 std::optional<NamedCall> call_of_kernel(std::string_view name);
 
-// "BFloat16": 2; 0 for an unknown type.
+// Returns the size of one of PyTorch's element types: 2 for "BFloat16"; 0 for an unknown type.
 int element_bytes_of(std::string_view dtype);
 
 }  // namespace windtunnel

@@ -13,7 +13,8 @@
 namespace windtunnel {
 namespace {
 
-// The rank at the start of `text`, after blanks and dashes; -1: there is none.
+// Returns the rank at the start of `text`, after blanks, dashes and underscores; -1 if there is
+// none.
 RankId leading_rank(std::string_view text) {
   while (!text.empty() && (text[0] == '-' || text[0] == '_' || text[0] == ' ')) {
     text.remove_prefix(1);
@@ -23,7 +24,7 @@ RankId leading_rank(std::string_view text) {
   return parsed.ec == std::errc() && rank >= 0 && rank < kMostRanks ? rank : -1;
 }
 
-// The number after the word "rank", or in the last part between dots: "t.3.json".
+// Finds the number after the word "rank", or in the last part between dots: "t.3.json".
 RankId rank_in_name(const std::string& path) {
   const std::string name = std::filesystem::path(path).filename().string();
   std::string_view stem = name;

@@ -18,24 +18,22 @@ bool begins_as_profile(const std::string& path);
 // "run.rank3.sqlite", "trace.3.json". Throws Error as read_kineto() and read_nsight() do.
 RankProfile read_profile(const std::string& path);
 
-// The steps of a profile in the form of a log. Throws Error as read_profile() does, and if nothing
-// in the file marks the end of a step.
+// Returns the steps of a profile in the form of a log. Throws Error as read_profile() does, and if
+// nothing in the file marks the end of a step.
 TrainingLog profile_log(const std::string& path);
 
-// Reads the traces of PyTorch's profiler (Kineto, output_json.cpp of pytorch/kineto): JSON of
-// Chrome trace events, plain or gzip, one file per rank. It reads event by event, so memory grows
-// with the work of the GPU (about 60 bytes per item) and not with the file. docs/guide/traces.md
-// lists the events and arguments that are used.
-
-// Throws Error with file:line:column if the JSON is broken, a field has another type or a time is
-// invalid; with the file if it contains no work of a GPU, or work of several GPUs.
+// Reads a trace of PyTorch's profiler (Kineto, output_json.cpp of pytorch/kineto): JSON of Chrome
+// trace events, plain or gzip, one file per rank. It reads event by event, so memory grows with the
+// work of the GPU (about 60 bytes per item) and not with the file. docs/guide/traces.md lists the
+// events and arguments that are used. Throws Error with file:line:column if the JSON is broken, a
+// field has another type or a time is invalid; with the file if it contains no work of a GPU, or
+// work of several GPUs.
 RankProfile read_kineto(const std::string& path);
 
 // Reads a recording of one rank by Nsight Systems, as `nsys export --type sqlite` writes it:
 // kernels, copies, launches, and NVTX ranges that mark the steps. It contains no sizes of
-// collectives. docs/guide/traces.md lists the tables and columns that are used.
-
-// Throws Error that names file, table and row.
+// collectives. docs/guide/traces.md lists the tables and columns that are used. Throws Error that
+// names file, table and row.
 RankProfile read_nsight(const std::string& path);
 
 }  // namespace windtunnel

@@ -30,7 +30,8 @@ std::vector<RankId> all_ranks(int ranks) {
   return all;
 }
 
-// [index in `work`] The kernel that a communication waits for; -1: none.
+// Returns for each communication the kernel that it waits for, as an index into `work`; -1 if there
+// is none.
 std::vector<std::ptrdiff_t> awaited_kernels(const std::vector<GpuWork>& work) {
   constexpr std::ptrdiff_t kFarthest = 10'000;
   std::vector<std::ptrdiff_t> awaited(work.size(), -1);
@@ -73,9 +74,10 @@ std::vector<ProcessGroup> plainly_named(const std::vector<ProcessGroup>& groups)
   return named;
 }
 
-// The groups that additional copies of the job join: those between replicas of sharded weights if
-// there are any, else those of data parallelism, and groups of the whole job without an axis;
-// without data parallelism all groups of the whole job.
+// Says which groups the additional copies of the job join. With data parallelism these are the
+// groups between replicas of sharded weights, or all data-parallel groups if there are none, and
+// groups of the whole job without an axis. Without data parallelism they are all groups of the
+// whole job.
 class Growth {
  public:
   explicit Growth(const std::vector<ProcessGroup>& groups)
@@ -234,14 +236,14 @@ class TaskMaker {
     return node;
   }
 
-  // The trace's group for a name in the profile.
+  // Finds the trace's group for a name in the profile.
   const ProcessGroup* declared(const std::string& name) const {
     const auto found = std::ranges::find(profile_.groups, name, &ProcessGroup::name);
     return found == profile_.groups.end() ? nullptr
                                           : &made_.trace.declared[found - profile_.groups.begin()];
   }
 
-  // The peer among all ranks; PyTorch counts within the group.
+  // Returns the peer's number in the job; PyTorch counts within the group.
   RankId peer_of(const CommunicationCall& call) const {
     const ProcessGroup* group = group_of(call);
     if (group == nullptr || group->ranks.empty()) return call.peer;
@@ -256,7 +258,7 @@ class TaskMaker {
     return group->ranks[place];
   }
 
-  // The group, if its ranks are known; null: all ranks.
+  // Returns the group if its ranks are known; null if it contains all ranks.
   const ProcessGroup* group_of(const CommunicationCall& call) const {
     const ProcessGroup* group = declared(call.group);
     const bool of_all = call.group_size == 0 || call.group_size == profile_.ranks;

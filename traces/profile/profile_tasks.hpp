@@ -22,7 +22,7 @@ namespace windtunnel {
 struct ProfileTasks {
   RankTrace trace;
   int priced = 0;       // collectives and messages with times from the network model
-  int as_measured = 0;  // those with their measured time
+  int as_measured = 0;  // collectives and messages that keep their measured time
 };
 
 // Throws Error that names the file if the profile has no rank, or a group without known ranks.
@@ -36,7 +36,7 @@ ProfileTasks tasks_of(const RankProfile& profile, const CapturedRank& rank,
 // kMostRanks ranks.
 void replicate(RankTrace& trace, int times);
 
-// The same rank in a copy (from 0) of a trace after replicate().
+// Returns the same rank in a copy, numbered from 0, of a trace after replicate().
 RankTrace copy_of(const RankTrace& trace, int copy, int times);
 
 }  // namespace windtunnel

@@ -36,7 +36,7 @@ std::optional<NamedPass> pass_of_action(std::string_view text) {
   return std::nullopt;
 }
 
-// Runs of letters (in lower case) and of digits.
+// Splits a text into runs of letters (in lower case) and of digits.
 std::vector<std::string> words_of_range(std::string_view text) {
   std::vector<std::string> words;
   char before = ' ';  // class of the last character: letter, digit, other
@@ -73,7 +73,7 @@ constexpr AxisWord kAxisWords[] = {
 };
 constexpr std::size_t kShort = 4;  // words up to this length must match completely
 
-// Runs of letters, in lower case.
+// Splits a text into runs of letters, in lower case.
 std::vector<std::string> words_of_group(std::string_view text) {
   std::vector<std::string> words(1);
   for (const char c : text) {

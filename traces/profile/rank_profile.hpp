@@ -17,10 +17,9 @@
 
 namespace windtunnel {
 
-// Classifies the work of a GPU by the name of the kernel, so that a captured step can be compared
-// with a predicted one. Names are those of cuBLAS, CUTLASS, cuDNN, FlashAttention, Transformer
-// Engine, Apex, PyTorch, Triton (as torch.compile names them), NCCL and RCCL.
-
+// The class of a GPU's work by the name of its kernel, so that a captured step can be compared with
+// a predicted one. Names are those of cuBLAS, CUTLASS, cuDNN, FlashAttention, Transformer Engine,
+// Apex, PyTorch, Triton (as torch.compile names them), NCCL and RCCL.
 enum class WorkKind : std::uint8_t {
   product,        // matrix products and convolutions
   attention,      // fused attention
@@ -34,12 +33,12 @@ inline constexpr int kWorkKinds = 7;
 // Names in reports, in this order.
 const std::vector<std::string>& names_of(WorkKind);
 
-// Only for kernels: copies and fills of memory are identified by their event.
+// Accepts kernels only: copies and fills of memory are identified by their event.
 WorkKind kind_of_kernel(std::string_view name);
 
 inline constexpr double kNotLaunched = std::numeric_limits<double>::infinity();
 
-// A kernel, copy or fill. Small, because a file of 1 GB contains a million.
+// A kernel, copy or fill. The struct is small, because a file of 1 GB contains a million of them.
 struct GpuWork {
   double start_s = 0;
   double end_s = 0;
@@ -86,7 +85,7 @@ struct RankProfile {
   std::string gpu;   // "NVIDIA H100 80GB HBM3"; "" if not in the file
   std::vector<std::string> names;
   std::vector<GpuWork> work;             // by start_s
-  std::vector<CommunicationCall> calls;  // distinct ones
+  std::vector<CommunicationCall> calls;  // each call once
   std::vector<ProcessGroup> groups;
   // The program marks its steps with these spans, in the host's time; empty: it marks none.
   std::vector<StepSpan> steps;

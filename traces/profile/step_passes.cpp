@@ -34,7 +34,7 @@ std::vector<std::size_t> launched_kernels(const RankProfile& profile, const Capt
   return kernels;
 }
 
-// [kernel] The part in whose range the host was at the launch.
+// Returns for each kernel the part in whose range the host launched it.
 std::vector<Part> parts_by_ranges(const RankProfile& profile,
                                   const std::vector<std::size_t>& kernels, const Times& issued) {
   std::vector<Part> parts(kernels.size());
@@ -110,7 +110,6 @@ std::string why_none(const RankProfile& profile, const std::vector<std::size_t>&
                     : "the trace does not say which thread launched the kernels";
 }
 
-// Sets the times of a pass from its work.
 void time_pass(const RankProfile& profile, CapturedPass& pass) {
   std::vector<const GpuWork*> work;
   for (const std::size_t i : pass.work) work.push_back(&profile.work[i]);
@@ -131,8 +130,9 @@ CapturedPass pass_of(const Part& part) {
   return pass;
 }
 
-// Kernels of unknown part join those before them: a loss belongs to its forward. After the last
-// backward, or after a forward that a range marks, they are the optimizer's, whatever their thread.
+// Kernels of unknown part join the kernels before them: a loss belongs to its forward. After the
+// last backward, or after a forward that a range marks, they are the optimizer's, whatever their
+// thread.
 std::vector<CapturedPass> runs_of(const std::vector<std::size_t>& kernels,
                                   const std::vector<Part>& parts) {
   const auto first = std::ranges::find(parts, true, &Part::known);
@@ -261,7 +261,8 @@ std::string split_passes(const RankProfile& profile, std::span<const ActionKind>
   for (std::size_t run = 0; run < due.size(); ++run) {
     const CapturedPass& whole = passes.passes[run];
     const std::size_t times = due[run].second;
-    // Messages may also occur within a pass, as those of context parallelism do.
+    // Repetition is tried before messages, because messages may also occur within a pass, as in
+    // context parallelism.
     Cuts cuts = cuts_of_repeated(profile, whole.work, times);
     if (cuts.size() + 1 != times) cuts = cuts_at_messages(whole.work, issued, messages);
     if (cuts.size() + 1 != times) {

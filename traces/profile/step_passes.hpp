@@ -2,9 +2,9 @@
 // order of their launches, and the optimizer after the last backward.
 //
 // The program's own ranges (pass_of_range()) are used if both forwards and backwards have them.
-// Otherwise the launching thread tells: PyTorch's autograd launches backwards, with what they
-// recompute, from a thread of its own. Consecutive passes of one kind then look like one;
-// split_passes() divides them if the order of a schedule is known.
+// Otherwise the launching thread distinguishes them: PyTorch's autograd launches backwards, with
+// the forwards that they recompute, from a thread of its own. Consecutive passes of one kind then
+// look like one; split_passes() divides them if the order of a schedule is known.
 #pragma once
 
 #include <optional>
@@ -38,10 +38,10 @@ struct StepPasses {
 StepPasses step_passes(const RankProfile& profile, const CapturedRank& rank,
                        const CapturedStep& step, bool by_ranges = true);
 
-// Divides passes found by threads that consist of several passes of `order` (the forwards and
-// backwards of a rank, without R): either each runs the same kernels, or messages of a pipeline are
-// between them. Returns why this is impossible; empty: `passes` now matches the order, followed by
-// the optimizer.
+// Divides each pass that was found by its thread and consists of several passes of `order` (the
+// forwards and backwards of a rank, without R). Either these run the same kernels, or messages of a
+// pipeline are between them. Returns why this is impossible; empty: `passes` now matches the order,
+// followed by the optimizer.
 std::string split_passes(const RankProfile& profile, std::span<const ActionKind> order,
                          StepPasses& passes);
 

@@ -13,7 +13,8 @@
 namespace windtunnel {
 namespace {
 
-// Tolerance between a time and what others imply: sources round and average them separately.
+// Allowed between a stated time and the time that other cells imply: sources round and average them
+// separately.
 constexpr double kTolerance = 0.1;
 constexpr double kMillisecond = 1e-3;
 

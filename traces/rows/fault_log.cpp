@@ -50,7 +50,8 @@ struct TimeUnit {
 
 constexpr std::array<TimeUnit, 4> kUnits = {{{"s", 1}, {"min", 60}, {"h", 3600}, {"day", kDay_s}}};
 
-// These are nodes of the clusters whose failures LANL published (LA-UR-05-7318), by system.
+// These are the numbers of nodes of clusters whose failures LANL published (LA-UR-05-7318), by
+// system.
 constexpr std::array<std::pair<int, int>, 6> kLanlNodes = {
     {{8, 164}, {9, 256}, {12, 512}, {18, 1024}, {19, 1024}, {20, 512}}};
 

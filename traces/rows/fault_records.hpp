@@ -115,7 +115,8 @@ std::optional<std::pair<FailureKind, std::string>> fault_of_xid(int number, bool
                                                                 XidCounts& counts);
 void note_xids(const XidCounts& counts, ClusterRecords& records);
 
-// "NODE_FAIL: 3, FAILED: 1", the most frequent first; a long list ends in the number left out.
+// Returns "NODE_FAIL: 3, FAILED: 1", the most frequent first; a long list ends in the number left
+// out.
 std::string counts_text(const std::map<std::string, int>& counts);
 
 // ---- Kernel logs (dmesg, journalctl -k, syslog), of one node or of many: kernel_log.cpp ----
@@ -148,7 +149,8 @@ std::vector<FaultLog> read_kernel_log(std::string_view text, const std::string& 
 // a time without a zone counts as UTC.
 std::optional<double> take_iso_time(std::string_view& text);
 
-// Parts of such times. Each is removed from the beginning of `text` if it matches.
+// These read the parts of such times. Each part is removed from the beginning of `text` if it
+// matches.
 bool take_text(std::string_view& text, std::string_view what);
 bool take_whole(std::string_view& text, std::size_t least_digits, std::size_t most_digits,
                 int& number);
@@ -156,9 +158,8 @@ bool take_clock(std::string_view& text, double& seconds);  // "11:11:22.5"
 // Days since 1970; nothing if there is no such day.
 std::optional<double> day_number(int year, int month, int day);
 
-// The cost of each error that NVIDIA's driver reports (Xid), by number: a row for each in
-// fault_records.cpp.
-
+// What an error that NVIDIA's driver reports (an Xid) costs. fault_records.cpp has a row for each
+// number.
 enum class XidCost {
   nothing,  // only informs, or follows another Xid that counts
   process,  // the application has to restart; the GPU continues

@@ -35,7 +35,7 @@ struct Stamp {
   std::string_view host{};
 };
 
-// "Aug 30 " or "Aug  3 ".
+// Reads "Aug 30 " or "Aug  3 ".
 bool take_month_day(std::string_view& text, int& month, int& day) {
   std::string_view rest = text;
   const auto* const found = std::ranges::find(kMonths, rest.substr(0, 3));
@@ -49,7 +49,7 @@ bool take_month_day(std::string_view& text, int& month, int& day) {
   return true;
 }
 
-// "[  123.456789] "
+// Reads "[  123.456789] ".
 std::optional<Stamp> take_boot_time(std::string_view& text) {
   std::string_view rest = text;
   if (!take_text(rest, "[")) return {};
@@ -65,7 +65,7 @@ std::optional<Stamp> take_boot_time(std::string_view& text) {
   return Stamp{.clock = Clock::boot, .seconds = seconds};
 }
 
-// "[Fri Aug 30 11:11:22 2024] "
+// Reads "[Fri Aug 30 11:11:22 2024] ".
 std::optional<Stamp> take_bracketed_date(std::string_view& text) {
   std::string_view rest = text;
   if (!take_text(rest, "[") || rest.size() < 4 || rest[3] != ' ') return {};
@@ -104,7 +104,7 @@ std::optional<Stamp> time_of(std::string_view text) {
   return stamp;
 }
 
-// This is the time after an optional priority and an optional "HOST: ".
+// Reads the time of a line, which may follow a priority and "HOST: ".
 std::optional<Stamp> stamp_of(std::string_view line) {
   std::string_view rest = line;
   int priority = 0;
@@ -131,8 +131,8 @@ struct XidLine {
   bool fatal = true;
 };
 
-// [Stamp::day] Days from the first day of the log. The circle of the year is cut at the longest gap
-// between lines.
+// Converts each Stamp::day to days since the first day of the log. The days form a circle, because
+// the year is not known; it is cut at the longest gap between lines.
 std::map<int, double> days_without_year(const std::map<int, std::pair<double, double>>& seen) {
   const int year = seen.contains(2 * 32 + 29) ? 2000 : 2001;
   const double year_days = *day_number(year + 1, 1, 1) - *day_number(year, 1, 1);

@@ -38,7 +38,7 @@ struct RowField {
   std::span<const std::string_view> words = {};  // allowed texts; empty: any text
 };
 
-// This is the table, its rows without faults, and its faulty rows.
+// Holds the table, its rows without faults, and its faulty rows.
 template <class Row>
 struct RowFile {
   CsvTable table;

@@ -49,7 +49,7 @@ auto& state_of(Sample& sample) {
   return sample.*kState.*kMember;
 }
 
-// Files of one rank, and of a user's own machines, lack the last three.
+// Files of one rank, and of a user's own machines, lack the last three columns.
 constexpr auto kSampleFields = std::to_array<RowField<Sample>>({
     {"work", read_work, Needs::column},
     {"role", [](Sample& s, RowReader& r) { s.role = word<SampleRole>(r, "role", kRoles); },

@@ -44,7 +44,7 @@ class SlurmTable {
   // Throws Error if the header has no such column.
   std::size_t column(std::string_view name) const;
   [[noreturn]] void fail(const Row& row, std::size_t column, const std::string& what) const;
-  // Nothing if there is no such time yet. Throws Error if the cell is not a time.
+  // Returns nothing if the cell states no time yet. Throws Error if the cell is not a time.
   std::optional<double> time(const Row& row, std::size_t column) const;
   // The names in a list of nodes; empty if none is assigned. Throws Error if the cell is not a list
   // or has more than 200,000 names.
@@ -63,7 +63,7 @@ constexpr std::ptrdiff_t kMostBrackets = 8;  // of a list of nodes
 // The names of lists such as "a[1-3,07],b2".
 class NameLists {
  public:
-  // False if the text is not a list, or has more than kMostNames names.
+  // Returns false if the text is not a list, or has more than kMostNames names.
   bool add(std::string_view list, const std::string& before = "") {
     const std::size_t bracket = list.find('[');
     if (bracket == std::string_view::npos) {
@@ -391,8 +391,8 @@ constexpr auto kNodeStates = std::to_array<NodeState>({
     {"UNKNOWN", Service::up},
 });
 
-// Reads "DOWN*", "IDLE+DRAIN", "drained". If there are several words, the worst state wins: planned
-// before lost before drained.
+// Reads "DOWN*", "IDLE+DRAIN", "drained". If there are several words, a planned state decides
+// before a lost one, and a lost one before a drained one.
 Service service_of(const SlurmTable& table, const SlurmTable::Row& row, std::size_t column) {
   std::string text(trimmed(row.cells[column]));
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::toupper(c); });

@@ -1,7 +1,7 @@
-// Measured times of pipeline stages as a table (CSV), one row per model, pipeline size and number
-// of micro-batches: columns model, p, m, T_F_ms, T_B_ms (input gradient), T_W_ms, T_comm_ms (one
-// message), for all layers of a rank. Other columns are kept in the table
-// (bubble_SCHEDULE: published bubble rates).
+// Measured times of pipeline stages form a table (CSV) with one row per model, pipeline size and
+// number of micro-batches: columns model, p, m, T_F_ms, T_B_ms (input gradient), T_W_ms, T_comm_ms
+// (one message), for all layers of a rank. Other columns are kept in the table (bubble_SCHEDULE:
+// published bubble rates).
 #pragma once
 
 #include <string>

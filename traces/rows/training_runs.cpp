@@ -16,7 +16,7 @@
 namespace windtunnel {
 namespace {
 
-// Tolerance between a time and a rate: sources round and average them separately.
+// Allowed between a time and a rate, because sources round and average them separately.
 constexpr double kRateTolerance = 0.1;
 
 constexpr auto kRunFields = std::to_array<RowField<TrainingRun>>({
@@ -160,7 +160,7 @@ void fill(std::optional<int>& cell, int value) {
   if (!cell) cell = value;
 }
 
-// The number before `noun`: 8 in "8 microbatches; ..."; nothing if it is not there.
+// Finds the number before `noun`, such as 8 in "8 microbatches; ..."; nothing if there is none.
 std::optional<int> number_before(std::string_view text, std::string_view noun) {
   size_t at = text.find(noun);
   if (at == std::string_view::npos) return std::nullopt;

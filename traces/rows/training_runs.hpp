@@ -28,13 +28,13 @@ struct TrainingRun {
   // The power limit of each GPU, if below the data sheet's.
   std::optional<double> power_limit_W;
 
-  // This is the value of `key` in the note: "1" for zero_stage in "status=OOM; zero_stage=1".
-  // Empty: not there.
+  // Returns the value of `key` in the note: "1" for zero_stage in "status=OOM; zero_stage=1". Empty
+  // if the note lacks the key.
   std::string noted(std::string_view key) const;
 };
 
-// The axes of a run's layout in the order in which they are named; `always`: named even if 1 or not
-// stated.
+// The axes of a run's layout, in the order in which they are named. An axis with `always` is named
+// even if its size is 1 or not stated.
 struct RunAxis {
   std::string_view name;
   std::optional<int> TrainingRun::*size;
@@ -55,9 +55,7 @@ using TrainingRuns = RowFile<TrainingRun>;
 TrainingRuns read_training_runs(const std::string& path);
 TrainingRuns parse_training_runs(std::string_view text, const std::string& file);
 
-// Settings that a source states about its runs outside of its tables.
-
-// Fills empty cells of the row.
+// Fills empty cells of the row with settings that its source states outside of its tables.
 //
 // Zero Bubble (arXiv 2401.10241): a SentencePiece tokenizer and untied embeddings
 // (github.com/sail-sg/zero-bubble-pipeline-parallelism 064369d6, examples/pretrain_zero_bubble.sh).
@@ -66,8 +64,8 @@ TrainingRuns parse_training_runs(std::string_view text, const std::string& file)
 // 14.7 and 28.4.
 //
 // Seq1F1B (arXiv 2406.03488, section 4.1 and its table of settings, from memory): 7 B parameters
-// are 32 layers of width 4096 with 32 heads, on tp 8 x pp 4, with micro-batches of one sequence, as
-// many as the note says; "-I" has two chunks per rank.
+// are 32 layers of width 4096 with 32 heads, on tp 8 x pp 4, with micro-batches of one sequence;
+// the note says how many. "-I" has two chunks per rank.
 //
 // LitGPT (github.com/Lightning-AI/litgpt, tutorials/resource-tables.md): batches of 128 by
 // accumulation. Memory is stated for the longest sequences, but times are for shorter, padded ones,

@@ -64,7 +64,7 @@ SqliteFile::SqliteFile(const std::string& path) : path_(path), temporary_(workpl
   const int opened = sqlite3_open(temporary_.c_str(), &database);
   database_.reset(database);
   if (opened != SQLITE_OK) fail();
-  // No one reads the file before it is complete.
+  // No journal and no syncs are needed, because nothing reads the file before it is complete.
   execute("PRAGMA journal_mode = OFF");
   execute("PRAGMA synchronous = OFF");
 }

@@ -16,7 +16,8 @@ using SqlValue = std::variant<std::monostate, std::int64_t, double, std::string>
 class SqliteFile {
  public:
   // Writes to a temporary file that close() moves to `path`; without close() nothing remains. The
-  // same statements and rows give the same bytes. All throw Error (failed) with SQLite's reason.
+  // same statements and rows give the same bytes. All functions throw Error (failed) with SQLite's
+  // reason.
   explicit SqliteFile(const std::string& path);
   ~SqliteFile();
   SqliteFile(const SqliteFile&) = delete;

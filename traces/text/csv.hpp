@@ -70,9 +70,6 @@ class CsvTable {
 // Adds quotes if the cell needs them.
 std::string csv_cell(const std::string& cell);
 
-// Reads one row of measured values (CSV) and collects its faults: it notes a faulty cell and
-// continues, so that all faults of a row are reported at once.
-
 struct NumberColumn {
   std::string_view name;
   std::string_view unit;  // "" for a plain number
@@ -87,6 +84,8 @@ struct UnusableRow {
   std::optional<size_t> table_row = {};  // none: the line has too few or too many cells
 };
 
+// Reads one row of measured values (CSV) and collects its faults: it notes a faulty cell and
+// continues, so that all faults of a row are reported at once.
 class RowReader {
  public:
   RowReader(const CsvTable& table, size_t row) : table_(table), row_(row) {}

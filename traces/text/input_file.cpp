@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "; did you mean 'out/record.json'?" if the folder has a file of a like name.
+// Returns "; did you mean 'out/record.json'?" if the folder has a file with a similar name.
 std::string like_file(const std::string& path) {
   const fs::path wanted(path);
   if (!wanted.has_filename()) return "";
@@ -75,7 +75,7 @@ std::uint64_t read_limit(std::uint64_t usual_bytes) {
   return static_cast<std::uint64_t>(bytes);
 }
 
-// In whole GiB, so that the variable does not lower the limit of another kind of file.
+// Suggests whole GiB, so that the variable does not lower the limit of another kind of file.
 std::string raised_limit_text(std::uint64_t bytes) {
   const std::uint64_t room = std::bit_ceil(std::max(bytes, kLargestWhole_bytes));
   return fmt::format("; the environment variable {}={}GiB raises that", kFileLimitVariable,

@@ -1,5 +1,5 @@
-// The only way to open a file that a user names. It must be a regular file, and of bounded size if
-// it is read whole. Anything else (a device, a pipe without a writer, a folder, a loop of links) is
+// Files that a user names are opened only here. A file must be regular, and of bounded size if it
+// is read whole. Anything else (a device, a pipe without a writer, a folder, a loop of links) is
 // refused at once instead of blocking the reader or filling memory.
 #pragma once
 
@@ -15,12 +15,13 @@ namespace windtunnel {
 
 // For tables, logs, records and traces that are read whole; streamed files have no such limit.
 inline constexpr std::uint64_t kLargestWhole_bytes = std::uint64_t{1} << 30U;
-// For scenarios, configurations and files that they name: far above any that a person wrote.
+// For scenarios, configurations and files that they name: far more than a person writes.
 inline constexpr std::uint64_t kLargestDocument_bytes = std::uint64_t{16} << 20U;
 inline constexpr std::uint64_t kLongestLine_bytes = std::uint64_t{64} << 20U;
 
-// How many bytes of a file may be in memory: `usual_bytes`, or the value of this environment
-// variable for all kinds of files ("4 GiB"). Throws Error (usage) if that is not a size.
+// read_limit() returns how many bytes of a file may be in memory: `usual_bytes`, or the value of
+// this environment variable ("4 GiB"), which holds for all kinds of files. Throws Error (usage) if
+// the value is not a size.
 inline constexpr const char* kFileLimitVariable = "WINDTUNNEL_MAX_FILE_SIZE";
 std::uint64_t read_limit(std::uint64_t usual_bytes);
 // The advice at the end of a refusal: the variable with a value that allows this many bytes.
@@ -28,7 +29,7 @@ std::string raised_limit_text(std::uint64_t bytes);
 
 class InputFile {
  public:
-  // Read in blocks, of any size.
+  // The file is read in blocks, so its size is not limited.
   static constexpr std::uint64_t kStreamed = std::numeric_limits<std::uint64_t>::max();
 
   // Throws Error (usage): with the path and the system's reason if it cannot be opened, with the
@@ -58,15 +59,15 @@ class InputFile {
   std::uint64_t most_bytes_ = 0;
 };
 
-// The first `bytes`, to detect the format; "" if the file cannot be read.
+// Returns the first `bytes`, to detect the format; "" if the file cannot be read.
 std::string beginning_of(const std::string& path, std::size_t bytes);
 
 // Reads a file line by line, with one line in memory.
 class InputLines {
  public:
   explicit InputLines(const std::string& path) : file_(path), block_(std::size_t{1} << 16U) {}
-  // False at the end. Text after the last line feed is a line, for which ended() is false. Throws
-  // Error with the place of a line longer than read_limit(kLongestLine_bytes).
+  // Returns false at the end. Text after the last line feed is a line, for which ended() is false.
+  // Throws Error with the place of a line longer than read_limit(kLongestLine_bytes).
   bool next(std::string& line);
   bool ended() const { return ended_; }  // whether the last line had a line feed
 

@@ -1,4 +1,4 @@
-// These read and write text of files and users.
+// Reads files, takes text apart, and puts finished files in place.
 #pragma once
 
 #include <cstddef>

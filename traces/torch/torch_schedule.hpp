@@ -39,8 +39,8 @@ struct TorchSchedule {
   Location place(int rank, int position) const;
 };
 
-// `dialect`: that of the file, if known; else it is found from the letters, and from what would be
-// left undone in the other dialect.
+// `dialect` is that of the file, if known. Otherwise the letters decide, or the actions that the
+// other dialect would leave undone.
 TorchSchedule parse_torch_schedule(std::string_view text, const std::string& file,
                                    std::optional<TorchDialect> dialect = std::nullopt);
 TorchSchedule read_torch_schedule(const std::string& path,

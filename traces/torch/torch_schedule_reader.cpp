@@ -148,8 +148,8 @@ class TorchReader {
     }
   }
 
-  // Tells the dialect from the letters, or from what would be left undone: without any W, B must be
-  // the current one.
+  // Finds the dialect from the letters, or from what the other dialect would leave undone: without
+  // any W, B must be a full backward, so the dialect is the current one.
   TorchDialect found_dialect() const {
     const TorchRow* row_of_weight = nullptr;
     const TorchAction* weight = nullptr;

@@ -48,7 +48,7 @@ class TimeSteps {
         forward_(static_cast<size_t>(schedule.stages()) * schedule.units(), kPending),
         backward_(forward_) {}
 
-  // The rows, including idle steps.
+  // Returns the rows, including idle steps.
   std::vector<std::string> rows() {
     std::vector<std::string> rows(schedule_.ranks);
     std::vector<int> position(schedule_.ranks, 0);
@@ -126,7 +126,7 @@ void append_numbers(std::string& text, std::string_view name, const std::vector<
   text += kLineEnd;
 }
 
-// Directives for what the actions alone do not tell.
+// Writes directives for what the actions do not say.
 std::string directives(const Schedule& schedule) {
   std::string text;
   bool recomputes = false;

@@ -129,8 +129,8 @@ std::string few_rows_text(const RunFit& fit, const FitInput& input) {
          "of them (docs/reference/rows.md).";
 }
 
-// The rows with predictions after and before the fit. Only a page shows these; the console shows
-// which rows are not used.
+// Lists the rows with predictions after and before the fit. Only a page shows these; the console
+// shows which rows are not used.
 ValidationReport fitted_rows(const CalibrateOptions& options, const FitInput& input,
                              const Calibration& base, const RunFit& fit) {
   ValidationReport report;

@@ -76,7 +76,7 @@ std::vector<CollectiveRows> read_files(const CollectiveCalibration& options) {
   return files;
 }
 
-// [machine] Rows that pass the filter and --machine.
+// The rows of each machine that pass the filter and --machine.
 using ChosenRows = std::map<std::string, std::vector<const CollectiveRow*>>;
 
 ChosenRows chosen_rows(const std::vector<CollectiveRows>& files,
@@ -177,8 +177,8 @@ std::map<std::string, Residuals> residuals_of(const std::vector<ScoredRow>& poin
   return found;
 }
 
-// Whether points limited by bandwidth deviate from such a calibration: points from 64 MB on, or
-// from 1 MB on if there are none, or all. (With smaller points, latencies shorter than predicted
+// Tells whether points limited by bandwidth deviate from such a calibration: points from 64 MB on,
+// or from 1 MB on if there are none, or all. (With smaller points, latencies shorter than predicted
 // could hide links at half their bandwidth.)
 NetworkPace pace_of_points(const std::vector<ScoredRow>& points, const Calibration& calibration) {
   std::vector<double> ratios;
@@ -228,7 +228,7 @@ TextTable parameters_table(const Calibration& before, const Calibration& after) 
 struct MachineFit {
   FitPoints points;
   Calibration base;
-  // The prediction without rows, for residuals before the fit.
+  // This is the prediction without rows, for residuals before the fit.
   Calibration start;
   FittedNetwork fitted;  // one law for all groups
   Origin origin = Origin::measured;
@@ -236,7 +236,8 @@ struct MachineFit {
   std::string out;
 };
 
-// Warnings that the network deviates from the prediction, and whether the fit follows; empty: none.
+// Warns that the network deviates from the prediction, and whether the fit follows; empty: no
+// warnings.
 std::vector<std::string> pace_warnings(const MachineFit& fit) {
   std::vector<std::string> warnings;
   const std::vector<ScoredRow>& points = fit.points.points;

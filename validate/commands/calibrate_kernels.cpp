@@ -73,7 +73,7 @@ SessionResult measured(const KernelCalibration& options, std::span<const TimedWo
   return run_session(works, team, session);
 }
 
-// The result of rank 0; other ranks have `follows`.
+// Rank 0 gets the result; other ranks have `follows`.
 struct Measured {
   SessionResult result;
   std::string device;
@@ -82,7 +82,7 @@ struct Measured {
   bool follows = false;
 };
 
-// Null if the ranks have none; `measured` then records why.
+// Returns null if the ranks have no collectives; `measured` then records why.
 std::unique_ptr<Collectives> collectives_of(TcpGroup& group, const Device& device,
                                             const DeviceShare& share, Measured& measured) {
   if (group.ranks() == 1) return nullptr;
@@ -143,7 +143,7 @@ int default_ranks(const Device& device, int devices) {
   return device.kind == DeviceKind::cpu ? std::min(devices, kMostRanks) : devices;
 }
 
-// A warning before ranks start, because many ranks take minutes to connect.
+// Warns before ranks start, because many ranks take minutes to connect.
 std::string sharing_text(int ranks, int devices, const Device& device) {
   return fmt::format(
       "warning: --ranks {}: the ranks share {} {}{}, which is good for trying programs but not for "
@@ -177,7 +177,7 @@ Measured measured_by_ranks(const KernelCalibration& options, const Device& devic
   return measured_by_launched_ranks(options, device, *place);
 }
 
-// The port rate in a library node with several of these GPUs; 0: there is none.
+// Returns the port rate in a library node with several of these GPUs; 0 if there is none.
 double port_of(const GpuSpec* spec) {
   for (const NodeSpec& node : library_nodes()) {
     if (spec != nullptr && node.gpu.name == spec->name && node.gpus > 1) {
@@ -209,7 +209,7 @@ std::string left_out_text(const SessionResult& result) {
       progress.left_out, kRounded_s * std::ceil(progress.enough_s / kRounded_s));
 }
 
-// Text for a scenario's `cluster.node` if there is no data sheet.
+// Gives the rates for a scenario's `cluster.node` if there is no data sheet.
 std::string rates_text(const DeviceRates& rates) {
   std::string text =
       fmt::format("large copies move {:.4g} GB/s, fp32 products reach {:.4g} GFLOP/s",

@@ -40,9 +40,8 @@ void check_out(const std::string& path, bool force);
 // SIGINT or SIGTERM: finished series are in `samples`.
 ExitCode calibrate_on_kernels(const KernelCalibration& options);
 
-// The options of `calibrate --backend`, which measures a device of this machine: the only ones in
-// windtunnel-harness, and in windtunnel next to those for measured rows.
-
+// The options of `calibrate --backend`, which measures a device of this machine. windtunnel-harness
+// has only these; windtunnel has them next to the options for measured rows.
 struct DeviceCalibration {
   std::string backend;
   int ranks = 0;  // 0: one per device

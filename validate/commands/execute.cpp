@@ -124,8 +124,8 @@ Overrides nodes_of(const Case& the_case, int ranks_per_node) {
           {"cluster.node.gpus", fmt::format("{}", ranks_per_node)}};
 }
 
-// Why a testbed cannot have the cluster's rates: it needs nodes with one port each, all of one
-// rate, and a fabric of pods without faults. "": it can.
+// Returns why a testbed cannot have the cluster's rates; "" if it can. Its nodes must be alike, it
+// degrades only whole ports, and it emulates neither faulty links nor background traffic.
 std::string why_no_testbed_of(const Cluster& cluster) {
   if (!cluster.pools.empty()) return "its nodes differ";
   if (!cluster.degraded_nics.empty() && cluster.node.nics > 1) {

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Sorted as judged_kinds(), because the keys are addresses of its elements.
+// Keys compare by address, which sorts them as judged_kinds(), because they are its elements.
 template <class Value>
 using ByKind = std::map<const JudgedKind*, Value>;
 

@@ -31,9 +31,8 @@ ValidationCommand define_validate_all(CLI::App& validate);
 // include this machine's overheads, which are measured on other plans first.
 ValidationCommand define_validate_execution(CLI::App& validate);
 
-// Reads the plan of a scenario of one or several jobs, for commands that execute it.
-
-// `ranks_per_node` overrides the scenario's; 0: does not. Throws Error as load_scenario() and
+// Reads the plan of a scenario of one or several jobs, for commands that execute it. If it is not
+// 0, `ranks_per_node` overrides the scenario's number. Throws Error as load_scenario() and
 // executed_plan() do.
 ExecutedPlan read_executed_plan(const std::string& path, const std::vector<std::string>& set,
                                 int ranks_per_node = 0);

@@ -29,7 +29,7 @@ struct SampleOptions {
   SamplesPage page_of;
 };
 
-// The driver of a device of this machine; a file may come from another machine.
+// Returns the driver of a device of this machine; "" if the file comes from another machine.
 std::string driver_here(const Sample& sample) {
   const Device& here = device(sample.backend == "cuda" ? DeviceKind::cuda : DeviceKind::cpu);
   if (!here.why_unusable().empty()) return "";
@@ -72,7 +72,8 @@ ExitCode against_samples(const SampleOptions& options) {
   SampleFile all;
   std::vector<SampleFault> faults;
   for (SampleFile& file : read_all(options.files)) {
-    // Each file is checked separately: it is one run of a machine, with its own driver and noise.
+    // Each file is checked separately, because it is one run of a machine, with its own driver and
+    // noise.
     std::ranges::move(faults_of(file, laws, options.calibration), std::back_inserter(faults));
     std::ranges::move(file.runs, std::back_inserter(all.runs));
     std::ranges::move(file.unusable, std::back_inserter(all.unusable));

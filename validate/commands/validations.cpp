@@ -313,7 +313,7 @@ void add_runs_options(CLI::App& app, ValidateOptions& options) {
       app.add_option("--scenario", options.row,
                      "judge nothing; write the scenario that predicts this row, FILE:LINE")
           ->type_name("FILE:LINE");
-  // --row judges nothing, so options about judging and its output are refused.
+  // --scenario judges nothing, so options about judging and its output are refused.
   for (CLI::Option* other : app.get_options([&](const CLI::Option* option) {
          return !option->get_positional() && option != row && option != app.get_help_ptr();
        })) {
@@ -351,7 +351,7 @@ CsvTable header_of(const std::string& path) {
   return CsvTable::parse(read_file(path), path, &faults);
 }
 
-// The list of columns by which the table is recognised; null: none.
+// Returns the list of columns by which the table is recognised; null if there is none.
 const std::vector<std::string>* telling_columns(const JudgedKind& kind, const CsvTable& table) {
   const auto found =
       std::ranges::find_if(kind.columns, [&](const std::vector<std::string>& columns) {

@@ -15,7 +15,7 @@ struct ValidateOptions : VerdictOptions {
   std::vector<std::string> files;  // as given; a folder means its .csv files
   // The files in `files`, with a folder's files by name. Throws Error for a folder without any.
   std::vector<std::string> tables() const;
-  // For training runs and collectives.
+  // JudgedKind says which of the following options a kind of rows has.
   std::string where;
   std::string fit_where;
   std::vector<std::string> calibrate_on;
@@ -34,11 +34,11 @@ struct ValidateOptions : VerdictOptions {
 // Adds -j.
 void add_threads(CLI::App& app, ValidateOptions& options);
 
-// The .csv files of a folder, by name.
+// Returns the .csv files of a folder, by name.
 std::vector<std::string> tables_in(const std::string& folder);
 
-// The commands that make pages again; `what` is the subcommand. portable: without folders for files
-// given by absolute path.
+// Returns the commands that make pages again; `what` is the subcommand. The portable command leaves
+// out the folders of files given by absolute path.
 PageCommands commands_of(const ValidateOptions& options, std::string_view what);
 
 // A kind of rows: the name of its subcommand, the columns by which a file is recognised, and the
@@ -48,7 +48,8 @@ struct JudgedKind {
   std::vector<std::vector<std::string>> columns;  // any of these lists identifies it
   std::string help;
   std::string files = {};
-  // Rows whose mean error --fail-above bounds; empty: it bounds the share of values outside ranges.
+  // --fail-above bounds the mean error of these rows; empty: it bounds the share of values outside
+  // ranges.
   std::string bound = {};
   std::string where = {};  // an example of a filter
   std::string fit_where = {}, calibrate_on = {}, calibration = {}, markdown = {};
@@ -63,7 +64,7 @@ const std::vector<JudgedKind>& judged_kinds();
 const JudgedKind* kind_of_rows(const std::string& path);
 // Throws Error for a file of another kind.
 void check_kind(const JudgedKind& kind, const ValidateOptions& options);
-// The columns of each kind: "runs (seq, global_batch, tp, iter_time_s), ...".
+// Lists the columns of each kind: "runs (seq, global_batch, tp, iter_time_s), ...".
 std::string known_row_kinds();
 
 // Writes the training run named by `row` as a scenario.

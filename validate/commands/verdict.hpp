@@ -30,7 +30,7 @@ struct Validation {
   std::function<std::string(const std::string& command)> page = {};
 };
 
-// Commands that make a page again.
+// These commands make a page again.
 struct PageCommands {
   std::string portable = {};  // for pages that are kept beside others' files: FileNames::portable
   std::string as_given = {};
@@ -50,8 +50,8 @@ struct ValidationCommand {
 // Adds --json and --fail-above.
 void add_verdict(CLI::App& app, VerdictOptions& options, const char* what_is_judged);
 
-// Validation::verdict. A bound without any judged row counts as exceeded. `metric` empty: judges
-// all families.
+// Returns Validation::verdict. A bound without any judged row counts as exceeded. An empty `metric`
+// means that all families are judged.
 std::string verdict_of(const ValidationReport& report, double fail_above,
                        const std::string& metric);
 

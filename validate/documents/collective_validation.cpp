@@ -19,7 +19,7 @@ constexpr size_t kListed = 200;  // misses; a larger number is summarised
 constexpr size_t kWorstOfFamily = 5;
 constexpr size_t kNameWidth = 34;
 
-// The machine's name, shortened, with a star if it was predicted from specification.
+// Returns the machine's name, shortened, with a star if it was predicted from specification.
 std::string console_name(const std::string& name) {
   constexpr std::string_view kSpecification = ", from specification";
   const size_t size_class = std::min(name.rfind(", below 1 MB"), name.rfind(", from 1 MB"));
@@ -47,7 +47,7 @@ TextTable points_table(const Rows& rows) {
                                         }}});
 }
 
-// Families whose points all deviate to one side, because the network differs, with the ratio.
+// Lists families whose points all deviate to one side, because the network differs, with the ratio.
 TextTable paces_table(const ValidationReport& report) {
   TextTable paces = titled_table("family | pace");
   for (const ValidationFamily& family : report.families) {
@@ -126,7 +126,8 @@ const std::vector<Shown<JudgedMachine>>& machine_columns() {
   return columns;
 }
 
-// Machines without fits for which the ring is the better rule.
+// Names the machines that no fit and no law of the library has used, and for which the ring is the
+// better rule.
 std::string worse_than_the_ring(const CollectivesSummary& summary,
                                 MedianErrors JudgedMachine::*which) {
   std::vector<std::string> names;

@@ -34,7 +34,7 @@ std::string verdict(const FaultPrediction& row) {
                      100 * error, 100 * row.tolerance);
 }
 
-// The metrics, in the order of their first row.
+// Returns the metrics in the order of their first row.
 std::vector<std::string> metrics_of(const FaultValidation& validation) {
   std::vector<std::string> metrics;
   for (const FaultPrediction& row : validation.predictions) {
@@ -61,7 +61,7 @@ const std::vector<Shown<FaultPrediction>>& prediction_columns() {
   return columns;
 }
 
-// This is a document for each metric, with its rows.
+// Makes a document for each metric, with its rows.
 std::vector<Document> metric_documents(const FaultValidation& validation) {
   std::vector<Document> documents;
   for (const std::string& metric : metrics_of(validation)) {

@@ -12,7 +12,7 @@ namespace {
 
 enum class Medium { console, page };
 
-// The lines of a form for one medium; empty: none.
+// Returns the lines of a form for one medium; empty if there are none.
 std::string_view layout_of(std::string_view name, Medium medium) {
   const auto form = std::ranges::find(embedded_forms(), name, &EmbeddedForm::name);
   CHECK(form != embedded_forms().end(), "no form is called '{}'", name);
@@ -32,8 +32,8 @@ struct Tag {
   std::size_t begin = 0, end = 0;
 };
 
-// Where a name within a part is looked up: in a document or a row of a table, and then in what
-// surrounds the part.
+// Names within a part are looked up in a document or a row of a table, and then in what surrounds
+// the part.
 struct Scope {
   const Document* document = nullptr;
   bool is_row = false;  // pages escape the cells of a row
@@ -84,8 +84,8 @@ class FilledForm {
            layout_[end] == '\n';
   }
 
-  // The first tag at or behind `from`; a tag that begins at the end of the text means that there is
-  // none.
+  // Returns the first tag at or behind `from`. If there is none, it returns a tag that begins at
+  // the end of the text.
   Tag next(std::size_t from) const {
     Tag tag;
     tag.begin = layout_.find("{{", from);

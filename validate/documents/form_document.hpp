@@ -15,7 +15,8 @@
 namespace windtunnel {
 
 struct Document {
-  // The last type: documents of one kind, whose parts hide those of the surrounding document.
+  // The last type holds documents of one kind. Their parts hide parts of the surrounding document
+  // that have the same name.
   using Part = std::variant<std::string, TextTable, std::vector<Document>>;
 
   std::string_view form = {};  // of embedded_forms(): "runs"
@@ -53,9 +54,8 @@ struct EmbeddedForm {
 // The build generates this from the files.
 const std::vector<EmbeddedForm>& embedded_forms();
 
-// Tables of a Markdown page, as GitHub shows them.
-
-// On one line, with characters escaped that would end a cell or open a tag.
+// Returns the text on one line, as GitHub shows a Markdown page, with characters escaped that would
+// end a cell or open a tag.
 std::string markdown_text(const std::string& text);
 
 std::string markdown_table(const TextTable& table);

@@ -27,7 +27,7 @@ std::string growth_text(const ContentionGrowth& growth) {
                      growth.sigma);
 }
 
-// Sizes are in binary units, in which the tool steps.
+// Sizes are in binary units, because nccl-tests steps by powers of two.
 std::string size_text(double bytes) {
   return bytes < kGibibyte ? fmt::format("{:g} MiB", bytes / kMebibyte)
                            : fmt::format("{:g} GiB", bytes / kGibibyte);
@@ -82,7 +82,7 @@ Json machine_json(const PairSpreadMachine& machine) {
           {"series", std::move(series)}};
 }
 
-// The causes of differences between the pairs of a machine.
+// Lists the causes of differences between the pairs of a machine.
 Document variation_document(const PairSpreadMachine& machine) {
   const PairVariation& found = machine.variation;
   const NicVariation& nics = found.shared_nics;

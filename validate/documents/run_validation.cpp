@@ -45,7 +45,7 @@ std::string ranking_text(const GroupRanking& ranking) {
       ranking.groups, ranking.pairs, percent(ranking.median_regret), percent(ranking.worst_regret));
 }
 
-// Each family's name, followed by the lines of its metrics.
+// Shows each family's name, followed by the lines of its metrics.
 TextTable families_by_name(const ValidationReport& report) {
   TextTable table = families_table(report);
   std::vector<std::string> names;
@@ -146,7 +146,7 @@ std::vector<std::string> pooled_cells(const std::vector<ValidationRow>& rows,
           fmt::format("{:.0f}", 100 * errors.covered())};
 }
 
-// This is the accuracy of each metric over all rows, blind or not.
+// Lists the accuracy of each metric over all rows, blind or not.
 TextTable pooled_table(const ValidationReport& report) {
   TextTable table = titled_table("kind | what | rows | median | p90 | mean | inside");
   if (report.rows.empty() && report.fitted.empty()) return table;
@@ -158,7 +158,7 @@ TextTable pooled_table(const ValidationReport& report) {
   return table;
 }
 
-// These are blind rows of each publisher, over all its releases and GPUs.
+// Lists the accuracy on blind rows of each publisher, over all its releases and GPUs.
 TextTable publishers_table(const ValidationReport& report) {
   std::map<std::string, std::pair<std::set<std::string>, Errors>> publishers;
   for (const ValidationRow& row : report.rows) {
@@ -189,7 +189,7 @@ TextTable not_blind_table(const ValidationReport& report) {
   return table;
 }
 
-// Each family compared with the others.
+// Compares each family with the others.
 TextTable familiarity_table(const ValidationReport& report) {
   TextTable table = titled_table(
       "family | blind rows > | its deviation > | most alike | rows > | "
@@ -205,7 +205,7 @@ TextTable familiarity_table(const ValidationReport& report) {
   return table;
 }
 
-// In the order of the report.
+// Lists the misses in the order of the report.
 TextTable missed_runs(const ValidationReport& report, double miss_above) {
   Rows missed;
   for (const ValidationRow& row : report.rows) {

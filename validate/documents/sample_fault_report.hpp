@@ -10,7 +10,7 @@
 
 namespace windtunnel {
 
-// The document is [{"kind", "severity", "rows": ["file:line"], "what", "advice"}]
+// Returns [{"kind", "severity", "rows": ["file:line"], "what", "advice"}].
 Json sample_faults_json(std::span<const SampleFault> faults);
 
 // The part "sample_faults" of the form of that name: a line per fault with its first rows, and the

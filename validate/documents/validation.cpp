@@ -124,14 +124,14 @@ TextTable remarks_table(const ValidationReport& report) {
 
 constexpr double kMiss = 0.2;
 
-// "suspect_load_s" has the unit "s"; "faults_per_day" has none.
+// Returns "s" for "suspect_load_s"; "" for "faults_per_day".
 std::string unit_of(const std::string& metric) {
   for (const char* unit : {"s", "h", "W"}) {
     if (metric.ends_with(std::string("_") + unit)) return unit;
   }
   return "";
 }
-// "suspect_load_s" becomes "suspect load".
+// Turns "suspect_load_s" into "suspect load".
 std::string figure_name(const std::string& metric) {
   const std::string unit = unit_of(metric);
   std::string name = metric.substr(0, metric.size() - (unit.empty() ? 0 : unit.size() + 1));
@@ -151,7 +151,7 @@ std::string figure_cell(const RowOrFamily& of) {
   return figure_name(of.metric);
 }
 
-// This is the error of the kind's one simpler rule.
+// Returns the error of the kind's one simpler rule.
 std::string family_rule(const ValidationFamily& family) {
   return family.baselines.empty() ? "-" : percent(family.baselines.begin()->second);
 }

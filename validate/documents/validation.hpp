@@ -10,30 +10,26 @@
 
 namespace windtunnel {
 
-// {"families": [...], "rows": [...], "fitted": [...], "labels": [...], "skipped": [...]}; shares
-// are not in per cent. `oom` is null if the rows of a family do not state whether they ran out of
-// memory, and errors are null if all of its rows were fitted on.
+// Returns {"families": [...], "rows": [...], "fitted": [...], "labels": [...], "skipped": [...]};
+// shares are not in per cent. `oom` is null if the rows of a family do not state whether they ran
+// out of memory, and errors are null if all of its rows were fitted on.
 Json validation_json(const ValidationReport& report);
 
-// The rows that were not predicted: [{"id": ..., "reason": ...}].
+// Lists the rows that were not predicted: [{"id": ..., "reason": ...}].
 Json skipped_json(const std::vector<SkippedRow>& rows);
 
-// A line per family, its worst row, and the rows that could not be predicted, grouped by reason.
+// Shows a line per family, its worst row, and the rows that could not be predicted, grouped by
+// reason.
 Document rows_document(const ValidationReport& report);
 
-// The report on rows of a kind in measured_kinds().
-
-// The families, every miss above 20 %, and why rows were not predicted; on the page every row.
-// `form` is that of the kind, with its words; kind.form has the tables. It must outlive the
-// document.
+// Reports on rows of a kind in measured_kinds(): the families, every miss above 20 %, and why rows
+// were not predicted; on the page every row. `form` is that of the kind, with its words; kind.form
+// has the tables. It must outlive the document.
 Document kind_document(std::string_view form, const ValidationReport& report);
 
-// The report on training runs: a table on the console, and a page that lists every miss and every
-// row that was not predicted.
-
-// A line per family and metric in 100 columns, whether runs fitted in memory, the ranking of
-// layouts, the `worst` rows, and why rows were not predicted. The page lists rows with a relative
-// error above `miss_above`.
+// Reports on training runs: a line per family and metric in 100 columns, whether runs fitted in
+// memory, the ranking of layouts, the `worst` rows, and why rows were not predicted. The page lists
+// rows with a relative error above `miss_above`, and every row that was not predicted.
 Document runs_document(const ValidationReport& report, int worst, double miss_above = 0.2);
 
 }  // namespace windtunnel

@@ -51,19 +51,19 @@ TextTable families_table(const ValidationReport& report, const FamilyFilter& wan
 
 std::string signed_error(const ValidationRow& row);  // relative error
 
-// All columns about rows: "row" (its place without folders), "family", "what", "note", "measured",
-// "predicted" (in the form of `text`) and "error".
+// All columns about rows are "row" (its place without folders), "family", "what", "note",
+// "measured", "predicted" (in the form of `text`) and "error".
 using Rows = std::vector<const ValidationRow*>;
 TextTable rows_table(const Rows& rows, std::string (*text)(const ValidationRow&, double),
                      const std::vector<RowColumn>& more = {});
 
-// Rows by decreasing relative error, ties in the order of the rows: at most `most` with an error
-// above `more_than`.
+// Returns rows by decreasing relative error, ties in the order of the rows: at most `most` with an
+// error above `more_than`.
 Rows worst_first(const ValidationReport& report, double more_than = -1,
                  std::size_t most = static_cast<std::size_t>(-1));
 
-// The reasons why rows were not used, the most frequent first, with their number and the place of
-// the first row. Columns "reason", "rows" and "first".
+// Lists the reasons why rows were not used, the most frequent first, with their number and the
+// place of the first row. Columns are "reason", "rows" and "first".
 TextTable reasons_table(const ValidationReport& report);
 
 // Parts that every form can use: "families", which is families_table(); the numbers of "judged",
@@ -79,17 +79,17 @@ Document judged_document(std::string_view form, const ValidationReport& report);
 // Adds "misses", rows with an error above `miss_above`, their number, and that bound.
 void add_misses(Document& document, TextTable misses, double miss_above);
 
-// "/data/runs.csv:12" -> "runs.csv:12"
+// Returns "runs.csv:12" for "/data/runs.csv:12".
 std::string without_folder(const std::string& path);
 
-// The simpler rule with the smallest error of a family, and the error. The noise floor is not a
-// rule, because it uses a point's other rows.
+// Returns the simpler rule with the smallest error of a family, and the error. The noise floor is
+// not a rule, because it uses a point's other rows.
 std::optional<std::pair<std::string, double>> best_rule(const ValidationFamily& family);
 
-// "0.71"; "-" without a value.
+// Returns "0.71"; "-" without a value.
 std::string tau_text(const std::optional<double>& tau);
 
-// "8.1%", "12%": at most four characters.
+// Returns "8.1%" or "12%", with one decimal below 10 %; ">9999%" above 10,000 %.
 std::string percent(double share);
 
 }  // namespace windtunnel

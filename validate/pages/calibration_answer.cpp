@@ -14,8 +14,8 @@
 namespace windtunnel {
 namespace {
 
-// The line of a law over bytes; laws of products depend on operations, bytes and shapes, and have
-// none.
+// Returns the line of a law over bytes. Laws of products depend on operations, bytes and shapes,
+// and have no line.
 std::vector<std::pair<double, double>> law_line(const KernelLaw& law) {
   constexpr int kPoints = 60;
   std::vector<std::pair<double, double>> line;
@@ -59,7 +59,7 @@ Json laws_chart(const SampleFile& samples, const KernelLaws& laws) {
   return chart_json(chart);
 }
 
-// The residuals of samples when each is left out of its law's fit.
+// Shows the residuals of samples when each is left out of its law's fit.
 Json residuals_chart(const KernelLaws& laws) {
   RangeChart chart{
       .title = "Residuals of each law",

@@ -40,7 +40,7 @@ std::string executions_line(const ExecutedPlan& executed, const Executions& exec
       ways_text(executed));
 }
 
-// Rows for the step, each kind of task, each step's end if there are several, and each rank.
+// Has rows for the step, each kind of task, each step's end if there are several, and each rank.
 TextTable execution_table(const ExecutionComparison& comparison) {
   TextTable times = titled_table(" | predicted > | measured > | error >");
   times.rows.push_back(time_cells("step", comparison.step));
@@ -69,7 +69,7 @@ Json time_document(const ComparedTime& time) {
       {"predicted_s", time.predicted_s}, {"measured_s", time.measured_s}, {"error", time.error()}};
 }
 
-// Appends the error of its prediction to the name of a task.
+// Returns the error of a task's prediction, to be appended to the task's name.
 std::string error_of_task(const Span& predicted, const Span& measured) {
   const double predicted_s = predicted.end_s - predicted.start_s;
   const double measured_s = measured.end_s - measured.start_s;

@@ -12,10 +12,10 @@ namespace windtunnel {
 
 std::string signed_percent(double share);  // "+1.5 %"
 
-// "links: buckets, computations: waits, collectives: tcp"
+// Returns "links: buckets, computations: waits, collectives: tcp".
 std::string ways_text(const ExecutedPlan& executed);
 
-// These are all figures, and the way of execution.
+// Returns all figures, and the way of execution.
 Json execution_document(const ExecutedPlan& executed, const Executions& executions,
                         const ExecutionComparison& comparison);
 

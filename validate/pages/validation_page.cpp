@@ -35,7 +35,7 @@ Unit unit_of_metric(std::string_view metric) {
   return metric.ends_with("_rate") ? Unit::share : Unit::count;
 }
 
-// "suspect_step_s" becomes "suspect step time".
+// Turns "suspect_step_s" into "suspect step time".
 std::string metric_title(std::string_view metric) {
   std::string title(metric);
   const bool time = title.ends_with("_s");
@@ -165,7 +165,7 @@ std::string share_text(size_t part, size_t whole) {
   return value_text(Unit::share, static_cast<double>(part) / static_cast<double>(whole));
 }
 
-// This is the accuracy over all rows of a metric.
+// Sums up the accuracy over all rows of a metric.
 struct Accuracy {
   std::vector<double> errors;  // ascending
   size_t near = 0, claimed = 0, covered = 0;
@@ -264,7 +264,7 @@ std::vector<SummaryRow> accuracy_figures(const ValidationReport& report) {
 
 namespace {
 
-// The median error of each kind and metric separately, because they are not comparable.
+// Shows the median error of each kind and metric separately, because they are not comparable.
 std::vector<SummaryRow> kinds_figures(const std::vector<JudgedRows>& judged) {
   std::vector<SummaryRow> figures;
   for (const JudgedRows& each : judged) {
@@ -289,7 +289,7 @@ std::vector<std::string> fault_warnings(const FaultValidation& validation) {
   return {fmt::format("Values outside of their ranges: {}.", fmt::join(outside, ", "))};
 }
 
-// Relative to the measured value, so that shares, hours and bytes share one axis.
+// Values are relative to the measured one, so that shares, hours and bytes share one axis.
 Json fault_chart(const FaultValidation& validation) {
   RangeChart chart{.title = "Predicted over measured",
                    .note =

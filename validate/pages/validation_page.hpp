@@ -25,15 +25,14 @@ std::string validation_page(const std::vector<JudgedRows>& judged, const std::st
 // Predictions are ranges over inputs that sources leave out, which contain the value or do not.
 std::string faults_validation_page(const FaultValidation& validation, const std::string& command);
 
-// The parts of such a page: number of rows and overall error, then charts and tables. The console
-// shows only which rows were not predicted.
+// These are the parts of such a page: number of rows and overall error, then charts and tables. The
+// console shows only which rows were not predicted.
 std::vector<SummaryRow> accuracy_figures(const ValidationReport& report);
 std::vector<SummarySection> validation_sections(std::vector<JudgedRows> rows);
 
-// The page of `windtunnel validate collectives --pairs`: a chart of measured and simulated bus
-// bandwidth over pairs of nodes, then the causes of differences on each machine.
-
-// `command` makes the page again.
+// Makes the page of `windtunnel validate collectives --pairs`: a chart of measured and simulated
+// bus bandwidth over pairs of nodes, then the causes of differences on each machine. `command`
+// makes the page again.
 std::string pairs_page(const PairSpread& spread, const std::string& command);
 
 }  // namespace windtunnel

@@ -33,7 +33,7 @@ bool is_host_name(const std::string& word) {
          std::all_of(word.begin() + static_cast<std::ptrdiff_t>(hyphen) + 1, word.end(), digit);
 }
 
-// Machines, each made once: the rows of a table share few.
+// Each machine is made once, because the rows of a table share few machines.
 class Machines {
  public:
   explicit Machines(const NodeSizes& sizes) : sizes_(sizes) {}
@@ -66,7 +66,7 @@ std::string before_semicolon(const std::string& notes) {
   return notes.substr(0, notes.find(';'));
 }
 
-// "NCCL algorithm requested: tree"; empty if the notes do not begin so.
+// Returns "NCCL algorithm requested: tree"; empty if the notes do not begin so.
 std::string requested_of(const std::string& notes) {
   const std::string text = before_semicolon(notes);
   return text.starts_with("NCCL algorithm requested:") ? text : "";
@@ -174,7 +174,7 @@ ValidationRow predicted_row(const ScoredRow& row, const FittedNetwork* fitted,
   return found;
 }
 
-// [family] Counts the points with each assumption.
+// Counts for each family the points with each assumption.
 void count_assumptions(const std::vector<ScoredRow>& rows, CollectivesReport& report) {
   std::map<std::string, std::map<std::string, int>> counts;
   std::map<std::string, std::string> family_of_row;

@@ -21,10 +21,6 @@
 
 namespace windtunnel {
 
-// Summarises judged collectives by machine and by distance from what was fitted: median errors
-// below and from 1 MB, those of a ring from specification on the same points, and the share of
-// points within the 90 % intervals.
-
 // Medians of |predicted - measured| / measured; 0 without points.
 struct MedianErrors {
   int points = 0;
@@ -47,6 +43,9 @@ struct JudgedMachine {
   int fitted_gpus = 0;  // the most among fitted points
 };
 
+// Summarises judged collectives by machine and by distance from what was fitted: median errors
+// below and from 1 MB, errors of a ring from specification on the same points, and the share of
+// points within the 90 % intervals.
 struct CollectivesSummary {
   std::vector<JudgedMachine> machines;  // in the order of their first point
   // Points with more ranks than any that their law was fitted on.
@@ -61,7 +60,7 @@ struct CollectivesSummary {
   MedianErrors in_view_from;
 };
 
-// [id] `predictions` has those points that could be predicted.
+// `predictions` lacks points that could not be predicted.
 CollectivesSummary summary_of(const std::vector<ScoredRow>& points,
                               const std::vector<ValidationRow>& predictions,
                               const std::vector<FittedNetwork>& networks);
@@ -92,8 +91,8 @@ CollectivesReport validate_collectives(const std::vector<CollectiveRows>& files,
 std::vector<ScoredRow> scored_rows(const std::vector<const CollectiveRow*>& rows,
                                    const NodeSizes& sizes, std::vector<SkippedRow>& skipped);
 
-// The environment in notes. For a row: the environment it shares with rows that only differ in the
-// requested algorithm.
+// Returns the environment that notes state. A row shares its environment with rows that differ only
+// in the requested algorithm.
 std::string environment_of(const std::string& notes);
 std::string environment_of(const CollectiveRow& row);
 

@@ -92,7 +92,7 @@ SettingFit fit_setting(std::span<const ScoredRow> rows, const Calibration& prior
   for (const InterconnectLawField* field : fitted_fields(prior.network)) {
     fit.problem.prior.push_back({0, prior_sd(prior.network.*field->member)});
   }
-  // Neighbouring sizes are strongly correlated.
+  // Neighbouring sizes are strongly correlated, so a row counts half.
   fit.problem.weights.assign(rows.size(), 0.5);
   for (const ScoredRow& row : rows) fit.problem.clusters.push_back(row.gpus);
   fit.problem.scale_guess = kScaleGuess;
@@ -123,8 +123,8 @@ SettingFit fit_setting(std::span<const ScoredRow> rows, const Calibration& prior
   return fit;
 }
 
-// The standard deviation of a normal law with the residuals' middle nine tenths; close to the prior
-// if there are few residuals.
+// Returns the standard deviation of a normal law with the residuals' middle nine tenths, or the
+// prior if there are fewer than ten residuals.
 Parameter noise(const std::vector<double>& residuals, const Parameter& prior,
                 const Evidence& rows_say) {
   if (residuals.size() < 10) return prior;
@@ -148,8 +148,8 @@ void set_slow_nodes(std::span<const ScoredRow> rows, InterconnectLaw& law,
     if (runs.size() < 3) continue;
     std::vector<double> middles;
     for (const auto& [label, seconds] : runs) middles.push_back(median(seconds));
-    // The time of a run without a slow node: the one with about a third of the others below it. The
-    // fastest of three may be fast for another reason, and with two runs a mean could include a
+    // The time of a run without a slow node is the one with about a third of the others below it.
+    // The fastest of three may be fast for another reason, and with two runs a mean could include a
     // slow node.
     std::ranges::sort(middles);
     const double usual = middles[middles.size() / 3];
@@ -229,8 +229,8 @@ SettingFit fit_settings(std::span<const ScoredRow> rows, const Evidence& rows_sa
   return best;
 }
 
-// Computes noise from the errors of a scale (or of a point, with only one scale) when that is left
-// out.
+// Computes noise from the errors of each scale (or of each point, if there is only one scale) when
+// it is left out of the fit.
 void set_noise(std::span<const ScoredRow> rows, const SettingFit& fit, const Evidence& rows_say,
                InterconnectLaw& law) {
   std::vector<int> folds;

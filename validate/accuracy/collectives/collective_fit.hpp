@@ -79,14 +79,14 @@ FitDistance distance_of(const FittedNetwork& network, const ScoredRow& row);
 TimeFactors interval(const FittedNetwork& network, const FitDistance& distance,
                      const ScoredRow& row);
 
-// Simpler rules for the time of a collective, which the closed form should beat.
-//   alpha-beta: seconds = alpha * steps + beta * bytes that a rank moves (Hockney 1994), with the
-//     steps of a ring or a binary tree; one law per machine and collective, by least squares of the
-//     logarithm on the rows to fit on.
-//   Specification: a ring with the generic calibration's five constants on the nominal links, for
-//     machines without fitted rows.
-//   Noise floor: the median of the other rows of a point as a prediction of each. No prediction can
-//     be closer to single measurements.
+// The time of a collective by simpler rules, which the closed form should beat.
+// - alpha-beta: seconds = alpha * steps + beta * bytes that a rank moves (Hockney 1994), with the
+//   steps of a ring or a binary tree. Each machine and collective has one law, fitted by least
+//   squares of the logarithm to the rows to fit on.
+// - Specification: a ring with the generic calibration's five constants on the nominal links, for
+//   machines without fitted rows.
+// - Noise floor: the median of the other rows of a point predicts each row. No prediction can be
+//   closer to single measurements.
 
 struct AlphaBeta {
   double alpha_s = 0;  // per step

@@ -56,7 +56,7 @@ class MachineReader {
 
   void set_node() {
     std::string name = gpu_.node;
-    // The machine's own node, if the library has it, tells most.
+    // If the library has the machine's own node, that node is the most precise.
     const std::string label = row_.machine + " " + row_.gpu;
     size_t longest = 0;
     for (const NodeSpec& known : library_nodes()) {
@@ -76,7 +76,7 @@ class MachineReader {
     }
   }
 
-  // The text names only NVLink: a rack in which NVLink connects the trays.
+  // If the text names only NVLink, the machine is a rack in which NVLink connects the trays.
   void set_domain() {
     if (network_.nvlink_domain > 0 || library_gpus_ <= 8 || !network_.nvlink ||
         network_.names_transport || network_.nic_Bps > 0) {
@@ -195,7 +195,7 @@ class MachineReader {
   CollectiveMachine machine_;
 };
 
-// The value of NAME=value in the notes, normalised.
+// Returns the value of NAME=value in the notes, normalised.
 std::string setting(const std::string& notes, std::string_view name) {
   const size_t at = notes.find(name);
   if (at == std::string::npos || at + name.size() >= notes.size() ||

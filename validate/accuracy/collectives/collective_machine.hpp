@@ -46,8 +46,8 @@ struct CollectiveMachine {
   std::vector<std::string> assumed;  // in the order of decisions
 };
 
-// [machine] The most GPUs per node in any of its rows. Rows that use part of each node are placed
-// on the first GPUs of nodes of that size.
+// The most GPUs per node in any row of a machine, by its name. Rows that use part of each node are
+// placed on the first GPUs of nodes of that size.
 using NodeSizes = std::map<std::string, int>;
 NodeSizes node_sizes(const std::vector<CollectiveRow>& rows);
 
@@ -58,10 +58,10 @@ CollectiveMachine machine_of(const CollectiveRow& row, const NodeSizes& sizes);
 // and "NCCL_PROTO=LL".
 CollectiveChoice forced_choice(const std::string& notes);
 
-// What runs if an algorithm is forced. NCCL ignores an algorithm that the machine or the collective
-// does not support (its tuning.cc then allows rings and trees again), except NVLSTree, after which
-// only the ring is left. MareNostrum 5's curves by algorithm show this (github.com/HLC-Lab/pico
-// 413bc5d).
+// Says what runs if an algorithm is forced. NCCL ignores an algorithm that the machine or the
+// collective does not support (its tuning.cc then allows rings and trees again), except NVLSTree,
+// after which only the ring is left. MareNostrum 5's curves by algorithm show this
+// (github.com/HLC-Lab/pico 413bc5d).
 struct RunningChoice {
   CollectiveChoice choice;
   std::string fell_back;  // in words; empty: the forced choice runs
@@ -69,12 +69,12 @@ struct RunningChoice {
 RunningChoice running_choice(CollectiveKind kind, CollectiveChoice forced,
                              const CollectiveMachine& machine);
 
-// Tells whether measured collectives deviate to one side: then the network differs from the
+// Tells whether measured collectives deviate to one side. If they do, the network differs from the
 // predicted one, rather than noise, and the ratio says by how much.
-
 struct NetworkPace {
   int points = 0;
-  // Median of predicted / measured seconds: the share of the predicted speed that it reaches.
+  // Median of predicted / measured seconds, which is the share of the predicted speed that the
+  // network reaches.
   double ratio = 1;
   double same_side = 0;  // share of points on the same side as the median
 
@@ -83,11 +83,11 @@ struct NetworkPace {
   bool one_sided() const;
 };
 
-// [point] predicted / measured seconds.
+// `ratios` has predicted / measured seconds of each point.
 NetworkPace pace_of(const std::vector<double>& ratios);
 
-// "gives 46 % of what is predicted (median of 24 points from 1 MB, 24 of them slower)"; `than`
-// describes the prediction. Nothing if the points do not deviate to one side.
+// Returns "gives 46 % of what is predicted (median of 24 points from 1 MB, 24 of them slower)";
+// `than` describes the prediction. Returns nothing if the points do not deviate to one side.
 std::optional<std::string> pace_text(const NetworkPace& pace, const std::string& than);
 
 }  // namespace windtunnel

@@ -67,8 +67,8 @@ constexpr std::array kSpeeds{
 // B200 are generations 2 to 5.
 constexpr std::array kNvlinkGenerations{80e9, 150e9, 300e9, 450e9, 900e9};
 
-// Patterns for numbers in the text. Speeds are case-sensitive, because GB/s differs from
-// Gb/s; all others expect lower-case text.
+// Patterns for numbers in the text. Speeds are case-sensitive, because GB/s differs from Gb/s; all
+// others expect lower-case text.
 struct Patterns {
   RE2 nvlink{R"(nvlink[ -]?(?:gen ?)?([1-5])?)"};
   RE2 nvlink_domain{R"(\bnvl ?-?(\d{1,4}))"};
@@ -77,7 +77,7 @@ struct Patterns {
   RE2 ports_and_speed{
       R"((\d{1,3}) ?[xX*] ?(\d{1,5}(?:\.\d+)?) ?([gG](?:b/s|bps|bit/s|bE|B/s|\b)))"};
   RE2 speed{R"((\d{1,5}(?:\.\d+)?) ?(GB/s|[GT](?:b/s|bps|bit/s|bE|\b)))"};
-  // "2x HDR".
+  // Matches "2x HDR".
   RE2 times{R"((\d{1,3}) ?x ?(?:hpe |cray |mellanox |nvidia )?)"
             R"((?:slingshot|connectx|cx-?\d|[hnxe]dr|infiniband|ib\b|roce|nics?|efa))"};
   // Matches "8-NIC", "4 NICs", "1 QSFP", but not the 11 of "Slingshot-11 NICs".
@@ -175,7 +175,8 @@ void read_nics(const std::string& text, const std::string& low, NetworkText& out
   } else if (!counted) {
     out.nics = counted_nics(low);
   }
-  // A figure for the whole node, or one too high for a port, is the sum over NICs of 400 Gb/s.
+  // A bandwidth of the whole node, or one too high for a port, is taken as the sum over NICs of 400
+  // Gb/s.
   const double port_Bps = 400 * kGbps;
   if (out.nics == 0 && out.nics_per_gpu == 0 && (per_node || out.nic_Bps > 2 * port_Bps) &&
       out.nic_Bps > 0) {

@@ -16,10 +16,7 @@
 
 namespace windtunnel {
 
-// Compares a quantised all-reduce inside one node with the plain one, and finds the message size
-// from which it is faster. Columns: gpu gpus bytes_fp16 baseline_us qr_int8_us qr_int6_us
-// qr_int4_us.
-
+// The message size from which a quantised all-reduce is faster than the plain one.
 struct Crossover {
   std::string method;                    // "int4"
   bool fitted = false;                   // the kernels' constants were fitted on its times
@@ -38,9 +35,10 @@ struct QuantisedRows {
 // Whether the table has the header of such rows.
 bool holds_quantised(const CsvTable& table);
 
-// Fits the link's law on the plain all-reduce and the kernels' law on int8; both are then frozen.
-// Skips rows with an unreadable cell. Throws Error if fewer than two rows remain or they are from
-// several machines.
+// Compares a quantised all-reduce inside one node with the plain one. Columns: gpu gpus bytes_fp16
+// baseline_us qr_int8_us qr_int6_us qr_int4_us. Fits the link's law on the plain all-reduce and the
+// kernels' law on int8; both are then frozen. Skips rows with an unreadable cell. Throws Error if
+// fewer than two rows remain or they are from several machines.
 QuantisedRows validate_quantised(const CsvTable& table);
 
 // Files of measured rows: steps, and quantised all-reduces.
@@ -55,9 +53,9 @@ CompressionFiles read_compression_files(const std::vector<std::string>& paths);
 
 struct CompressionOptions {
   std::optional<RowFilter> where = {};  // rows to judge; fits do not change
-  // The rows that a law is fitted on, if its source lets the user choose (`chosen`): from
-  // `calibrate_on` if that has files, which are then not judged, else from the judged files. None:
-  // all rows of `calibrate_on`, or else usual_fit_rows().
+  // Chooses the rows that a law is fitted on, if its source lets the user choose (`chosen`). They
+  // are from `calibrate_on` if that has files, which are then not judged, else from the judged
+  // files. Without this filter they are all rows of `calibrate_on`, or else usual_fit_rows().
   std::optional<RowFilter> fit_where = {};
   std::vector<CompressionRuns> calibrate_on = {};
   int threads = 0;  // 0: all cores
@@ -65,7 +63,8 @@ struct CompressionOptions {
   const std::vector<ExchangeSource>* sources = &exchange_sources();
 };
 
-// The expression for the rows that a law is fitted on by default if the user could choose.
+// Returns the expression that chooses the rows to fit on if the user could choose them but does
+// not.
 const std::string& usual_fit_rows();
 
 struct CompressionValidation {

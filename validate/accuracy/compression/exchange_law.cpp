@@ -12,8 +12,8 @@
 namespace windtunnel {
 namespace {
 
-// The expected largest of `count` standard normal values (Blom 1958): the quantile at (n - 3/8) /
-// (n + 1/4), by bisection of the distribution function.
+// Returns the expected largest of `count` standard normal values (Blom 1958): the quantile at (n -
+// 3/8) / (n + 1/4), by bisection of the distribution function.
 double largest_of(int count) {
   const double share = (count - 0.375) / (count + 0.25);
   double low = 0;
@@ -25,7 +25,7 @@ double largest_of(int count) {
   return low;
 }
 
-// The connection's limit has no constant; step_s() applies it to the share of the NIC.
+// kConnection sets no constant; step_s() limits the share of the NIC by it.
 void set_number(const FittedLawNumber& number, double value, StepRow& row) {
   if (number.what->member != nullptr) {
     (row.job.calibration.*number.what->member).value = value;
@@ -53,7 +53,7 @@ double step_s(StepRow& row, const std::vector<FittedLawNumber>& numbers, std::si
   return predicted_s;
 }
 
-// This is the residual: of the logarithm of a step, or of its growth.
+// Returns the residual of the logarithm of a step, or of its growth over the step on one GPU.
 double residual(StepRow& row, double predicted_s, bool growth) {
   const double measured_s = *row.run->step_s;
   if (growth) return predicted_s / row.alone_s - measured_s / row.alone_s;
@@ -117,7 +117,8 @@ void fit_stage(std::size_t at, const std::vector<StepRow*>& rows,
   law.unseen.emplace_back(found.unseen);
 }
 
-// The mean time per layer that fitted rows with hooks take beyond the prediction without hooks.
+// Returns the mean time per layer by which fitted rows with hooks exceed the prediction without
+// hooks.
 std::optional<double> fitted_hook_s(std::vector<StepRow>& rows, const FittedLaw& law) {
   double sum = 0;
   int count = 0;

@@ -27,7 +27,7 @@ int whole_in(const DocumentNode& map, const char* key, int usual) {
   const DocumentNode* node = map.value_of(key);
   return node == nullptr ? usual : whole(*node, key);
 }
-// Whether the key has the second of two words; a missing key means the first.
+// Returns whether the key has the second of two words; a missing key means the first.
 bool is_second(const DocumentNode& map, const char* key, std::string_view first,
                std::string_view second) {
   const DocumentNode* node = map.value_of(key);
@@ -364,7 +364,7 @@ double named_bucket_bytes(const CompressionRun& run) {
 
 namespace {
 
-// The model with the longest name that is a prefix of `wanted`; nullptr: none.
+// Returns the model with the longest name that is a prefix of `wanted`; null if there is none.
 template <typename Model>
 const Model* best_named(const std::vector<Model>& models, const std::string& wanted) {
   const Model* best = nullptr;
@@ -390,8 +390,8 @@ void set_model(const std::string& name, Job& job) {
   }
 }
 
-// Constants that are part of the measured speed are set to have no effect; a fit sets those of the
-// network.
+// Constants that are part of the measured speed have no effect here; a fit sets the constants of
+// the network.
 Calibration measured_kernels() {
   Calibration calibration = find_calibration("generic");
   const auto set = [](Parameter& parameter, double value, const char* source) {

@@ -17,10 +17,6 @@
 
 namespace windtunnel {
 
-// Makes the Job that predicts a measured step of data-parallel training: a model of the library on
-// nodes of one kind, and a GPU with the speed of the measured step on one GPU. All further time of
-// a step on several GPUs is exchange.
-
 struct ExchangeMachine {
   std::string node;  // of the library
   int gpus_per_node = 0;
@@ -28,10 +24,12 @@ struct ExchangeMachine {
   int nics = 1;
 };
 
-// Plain data parallelism in fp32 with rings and direct exchanges, and SGD with momentum. Kernels
-// take only the time of their work, because launches and ramps are part of the measured speed
-// (set_alone_s). Throws Error if the library has no such model, or only one whose size is not
-// `parameters` (0: not stated).
+// Makes the Job that predicts a measured step of data-parallel training: a model of the library on
+// nodes of one kind, and a GPU with the speed of the measured step on one GPU, so that all further
+// time of a step on several GPUs is exchange. It has plain data parallelism in fp32 with rings and
+// direct exchanges, and SGD with momentum. Kernels take only the time of their work, because
+// launches and ramps are part of the measured speed (set_alone_s). Throws Error if the library has
+// no such model, or only one whose size is not `parameters` (0: not stated).
 Job exchange_job(const std::string& model, double parameters, int gpus, int batch,
                  const ExchangeMachine& machine);
 
@@ -43,7 +41,8 @@ double exchange_parameters(const Job& job);  // of the model
 int weighted_layers(const Job& job);         // modules with parameters, to which hooks are attached
 int weight_tensors(const Job& job);          // weights and biases, counted separately
 
-// The machine for rows whose columns begin with `gpu` and `network`; empty: any.
+// The machine for rows whose columns begin with `gpu` and `network`, which match any text if they
+// are empty.
 struct ExchangeCluster {
   std::string gpu, network;
   ExchangeMachine machine;
@@ -76,13 +75,14 @@ struct LawStage {
   std::string text = {}, network_text = {}, hooks_text = {};
 };
 
-// Parses "nic.latency us 1" in a text: name of a number or kHooks, unit, decimals. None: another
-// form.
+// A placeholder such as "nic.latency us 1" in a text: the name of a number or kHooks, its unit, and
+// the decimals.
 struct LawPlaceholder {
   std::string_view name;
   double scale = 1;  // from SI to the unit
   int digits = 0;
 };
+// Returns nothing if the text has another form.
 std::optional<LawPlaceholder> law_placeholder(std::string_view inside);
 inline constexpr std::string_view kHooks = "hooks";  // s, per layer with weights
 
@@ -97,7 +97,7 @@ struct ExchangeLaw {
 
 inline constexpr std::string_view kNicLatency = "nic.latency";
 
-// The law of source `of` on its first network whose name begins with `network`.
+// Refers to the law of source `of` on its first network whose name begins with `network`.
 struct BorrowedLaw {
   std::string of, network;
 };
@@ -106,7 +106,7 @@ struct BorrowedLaw {
 struct SparseExchange {
   std::string parts;     // prefix of the method of rows that state the parts of a step
   std::string parts_of;  // the method that ran in those steps
-  // The model that others are predicted from, and the one that it is predicted from itself.
+  // The other models are predicted from `fitted`, and `fitted` itself from `fitted_for_itself`.
   std::string fitted, fitted_for_itself;
   BorrowedLaw latency;
   double usual_latency_s = 0;
@@ -143,10 +143,10 @@ const ExchangeMethod* method_of(const ExchangeSource& source, const CompressionR
 // Throws Error if the cluster is not known.
 const ExchangeCluster& cluster_of(const ExchangeSource& source, const CompressionRun& run);
 
-// The bucket size in the method's name ("DDP bucket 25MB p50"). 0: none.
+// Returns the bucket size in the method's name ("DDP bucket 25MB p50"); 0 if there is none.
 double named_bucket_bytes(const CompressionRun& run);
 
-// The job of a row: exchange_job(), with the method's settings. Throws Error if the row does not
+// Returns exchange_job() for a row, with the method's settings. Throws Error if the row does not
 // state its batch.
 Job job_of(const ExchangeSource& source, const ExchangeMethod& method, const CompressionRun& run);
 

@@ -28,7 +28,7 @@ struct Series {
   }
 };
 
-// Numbers that were solved for on one model.
+// These numbers are solved for on one model.
 struct SparseLaw {
   double select_s = 0;
   std::map<std::string_view, double> software_s;            // [method]
@@ -40,7 +40,8 @@ struct Predicted {
   double encode_s = 0;
 };
 
-// Seconds of the kernels that run before the first collective.
+// Returns the seconds of the kernels that run before the first collective, except the kernel
+// `without`.
 double encode_s(const Job& job, std::string_view without = "") {
   const std::array tensors = {TensorShape{.columns = exchange_parameters(job)}};
   const ReducingGroup group{job.layout.dp, job.cluster.nodes};
@@ -64,7 +65,7 @@ void set_selection(Job& job, double seconds) {
   kernels[0].share.value = selection_s / std::max(seconds - others_s, 1e-3 * seconds);
 }
 
-// The share of the NIC's bandwidth at which the step takes `wanted_s`, at most 1.
+// Returns the share of the NIC's bandwidth at which the step takes `wanted_s`, at most 1.
 template <typename StepAt>
 double share_for(const StepAt& step_at, double wanted_s) {
   double low = std::log(1e-4);
@@ -77,7 +78,7 @@ double share_for(const StepAt& step_at, double wanted_s) {
   return std::exp(high);
 }
 
-// A value from the rows that a law is solved from. Throws Error if it is missing.
+// Looks up a number of a solved law. Throws Error if the rows from which it is solved lack it.
 template <class Map>
 const auto& told(const Map& map, const typename Map::key_type& key, std::string_view unit) {
   const auto found = map.find(key);
@@ -130,7 +131,7 @@ class SparseModel {
     return law;
   }
 
-  // The speed-up if only bytes mattered, at the NIC's bandwidth, and selection were free.
+  // Returns the speed-up if only bytes mattered, at the NIC's bandwidth, and selection were free.
   double speedup_by_bytes(const Series& series, const ExchangeMethod& method, int gpus) const {
     const Job job = job_of(series, method, gpus);
     const CompressorChoice& compressor = job.communication.compressors.dp;
@@ -289,7 +290,7 @@ std::map<std::string, Series> series_of(const ExchangeSource& source,
   return all;
 }
 
-// This is the latency of one step of a collective over the network.
+// Returns the latency of one step of a collective over the network.
 double latency_s(const SparseExchange& rules, const FittedLaws& laws) {
   const auto law = laws.find(rules.latency.of);
   if (law == laws.end()) return rules.usual_latency_s;

@@ -79,7 +79,7 @@ std::string family_of(const ExchangeSource& source, const StepRow& row) {
                      fmt::arg("gpu", gpu.substr(0, gpu.find(' '))));
 }
 
-// These are the predictions of simpler rules for a step.
+// Returns what simpler rules predict for a step.
 std::map<std::string, double> baselines_of(const ExchangeSource& source, const StepRow& row) {
   if (source.borrowed) return {{"no communication", row.alone_s}};
   const double ranks = row.run->gpus;
@@ -263,7 +263,7 @@ std::vector<StepRow> rows_of(const ExchangeSource& source,
   return rows;
 }
 
-// This is the source's own law, or the borrowed one. Null: no row determines it.
+// Returns the source's own law, or the borrowed one; null if no row determines it.
 const FittedLaw* law_of(const ExchangeSource& source, std::vector<StepRow>& rows, int threads,
                         std::map<std::string, double> alone_s, FittedLaws& laws) {
   if (source.borrowed) {

@@ -14,9 +14,6 @@
 
 namespace windtunnel {
 
-// The law of a source's steps: the numbers that predict them, fitted stage by stage
-// (exchange_source.hpp) and then frozen.
-
 struct FittedLawNumber {
   const LawNumber* what = nullptr;
   std::size_t stage = 0;
@@ -24,22 +21,23 @@ struct FittedLawNumber {
   double value = 0;
 };
 
-// Points into its source.
+// The law of a source's steps: the numbers that predict them, fitted stage by stage
+// (exchange_source.hpp) and then frozen. It points into its source.
 struct FittedLaw {
   const ExchangeLaw* rules = nullptr;
   std::vector<FittedLawNumber> numbers;
-  // [stage] A bound within which nine tenths of the residuals of other rows are expected (logarithm
-  // of the step, or difference of its growth). None: no row to fit the stage on.
+  // [stage] Nine tenths of the residuals of other rows are expected within this bound (logarithm of
+  // the step, or difference of its growth). Nothing if no row determines the stage.
   std::vector<std::optional<double>> unseen;
   std::optional<double> hook_s;           // per layer with weights
   std::map<std::string, double> alone_s;  // [alone_key()] steps on one GPU
 
-  // The number of this name for the network at the stage. Null: there is none.
+  // Returns the number of this name for the network at the stage; null if there is none.
   const FittedLawNumber* find(std::string_view name, std::string_view network,
                               std::size_t stage) const;
-  // The first network of the law whose name begins so. Null: there is none.
+  // Returns the first network of the law whose name begins so; null if there is none.
   const std::string* network_named(std::string_view begins) const;
-  // The bound of the stage, or of the last earlier stage that was fitted.
+  // Returns the bound of the stage, or of the last earlier stage that was fitted.
   double unseen_at(std::size_t stage) const;
   std::string text() const;
 };
@@ -61,8 +59,8 @@ struct StepRow {
 // bucket size, also one kind of GPU and one size.
 std::string alone_key(const CompressionRun& run);
 
-// The index of the stage with the job's aggregation; read_exchange_sources() ensures that it
-// exists.
+// Returns the index of the stage with the job's aggregation; read_exchange_sources() ensures that
+// it exists.
 std::size_t stage_of(const ExchangeLaw& rules, const Job& job);
 
 double predicted_s(StepRow& row, const FittedLaw& law);
@@ -77,7 +75,7 @@ struct SelectedExchange {
   bool fit = false;  // chosen by the user to be fitted on
 };
 
-// Whether methods are ranked correctly for one model, network and number of GPUs.
+// Counts whether methods are ranked correctly for one model, network and number of GPUs.
 struct PairOrder {
   int pairs = 0;  // with measured times more than 5 % apart, and at least one judged row
   int right = 0;
@@ -93,9 +91,9 @@ struct JudgedExchanges {
   PairOrder all_reduce_order;                // of methods without servers
 };
 
-// Judges the rows of a source that has or borrows a law. `chosen`: the user chose the rows to fit
-// on. Adds the source's own law to `laws`. If no row determines that law, skips all rows, or throws
-// Error if the source lets the user choose rows.
+// Judges the rows of a source that has or borrows a law. With `chosen`, the user chose the rows to
+// fit on. Adds the source's own law to `laws`. If no row determines that law, skips all rows, or
+// throws Error if the source lets the user choose rows.
 JudgedExchanges validate_steps(const ExchangeSource& source,
                                const std::vector<SelectedExchange>& rows, bool chosen, int threads,
                                FittedLaws& laws);

@@ -27,7 +27,7 @@ struct Node {
   GroupShape shape;
 };
 
-// The node of all rows, which must be from one machine.
+// Returns the node of all rows. Throws Error if they are from several machines.
 Node node_of(const CsvTable& table, const std::vector<size_t>& rows) {
   const size_t gpu_column = table.column("gpu");
   const size_t gpus_column = table.column("gpus");
@@ -110,7 +110,7 @@ double fit(const std::vector<double>& bytes, const std::vector<double>& seconds,
   return found.unseen;
 }
 
-// The size from which the second is faster than the first, interpolated between rows.
+// Returns the size from which the second is faster than the first, interpolated between rows.
 std::optional<double> crossing(const std::vector<double>& bytes, const std::vector<double>& first,
                                const std::vector<double>& second) {
   for (size_t i = bytes.size(); i-- > 0;) {
@@ -155,7 +155,7 @@ Series read_series(const CsvTable& table, const std::vector<size_t>& rows,
   return series;
 }
 
-// Rows whose numbers can be read; others go to `skipped`.
+// Returns the rows whose numbers can be read; the others go to `skipped`.
 std::vector<size_t> readable_rows(const CsvTable& table, std::vector<SkippedRow>& skipped) {
   constexpr std::array kNumbers = {"gpus",       "bytes_fp16", "baseline_us",
                                    "qr_int8_us", "qr_int6_us", "qr_int4_us"};

@@ -15,7 +15,7 @@
 namespace windtunnel {
 namespace {
 
-// Real seconds of one run of the plan.
+// These bound the real seconds of one run of the plan.
 constexpr double kShortestRunS = 0.3;
 constexpr double kLongestRunS = 2;
 constexpr double kRunsOfBudget = 5;
@@ -26,8 +26,8 @@ constexpr double kBusy = 0.25;
 // Bytes that a core can carry between processes over TCP while threads sleep and wake: a tenth of
 // what two processes reach that do nothing else (scenarios/library/nodes.yaml, cpu-loopback).
 constexpr double kCarriedBps = 100e6;
-// On a testbed a quarter of that: every byte, and the frames that acknowledge it, cross the queues
-// of two ports and one to three bridges.
+// A core carries a quarter of that on a testbed, because every byte, and the frames that
+// acknowledge it, cross the queues of two ports and one to three bridges.
 constexpr double kTestbedBps = 25e6;
 
 double shortest_run_s(const Plan& plan, double budget_s) {
@@ -137,7 +137,7 @@ ExecutionScale fitting_scale(const ExecutedPlan& executed, const Timeline& predi
   }
   const CarriedBytes asked = bytes_to_carry(executed.plan, executed.cluster,
                                             {{}, executed.calibration, executed.pool_calibrations});
-  // Bytes per second in the scenario; real ones are lower by times / bytes.
+  // These are bytes per second in the scenario; real ones are lower by times / bytes.
   const double mean_Bps = predicted.makespan_s > 0 ? asked.total / predicted.makespan_s : 0;
   const double needed_Bps = std::max(mean_Bps, asked.peak_Bps);
   const double core_Bps = executed.testbed ? kTestbedBps : kCarriedBps;

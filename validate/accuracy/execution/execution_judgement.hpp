@@ -10,9 +10,6 @@
 
 namespace windtunnel {
 
-// Compares a Plan's simulated times with those of its executions: the step, every iteration, every
-// rank and every kind of task. Times are seconds of the scenario.
-
 struct ComparedTime {
   double predicted_s = 0;
   double measured_s = 0;  // median over the executions
@@ -31,7 +28,7 @@ struct ComparedKind {
   int tasks = 0;
   ComparedTime total;
   std::vector<double> measured_s;  // [execution]
-  // The 90 % interval, if known (execution_judgement.hpp); both equal predicted_s if not.
+  // The 90 % interval, if known (add_intervals()); both equal predicted_s if not.
   double low_s = 0;
   double high_s = 0;
   double within = 0;  // share of the executions in the interval
@@ -51,7 +48,9 @@ struct ExecutionComparison {
   std::vector<ComparedKind> kinds;  // the kinds in the plan
 };
 
-// `measured` has at least one execution.
+// Compares a Plan's simulated times with those of its executions: the step, every iteration, every
+// rank and every kind of task. Times are seconds of the scenario. `measured` has at least one
+// execution.
 ExecutionComparison compare_execution(const ExecutedPlan& executed, const Timeline& predicted,
                                       std::span<const Timeline> measured);
 
@@ -71,7 +70,7 @@ struct MachineOverheads {
   double round_s = 0;    // a step of a collective
 };
 
-// The median of several runs.
+// Returns the medians of several runs.
 MachineOverheads measured_overheads(const ExecutedPlan& like, const ExecutionScale& scale,
                                     int runs);
 
@@ -80,9 +79,9 @@ MachineOverheads measured_overheads(const ExecutedPlan& like, const ExecutionSca
 ExecutedPlan with_overheads(const ExecutedPlan& executed, const MachineOverheads& overheads,
                             const ExecutionScale& scale);
 
-// The plan on which overheads are measured, with the same ranks on the same machine: waits, then
-// messages between pairs (on different nodes if the plan has such messages), then sums round a ring
-// of all ranks.
+// Returns the plan on which overheads are measured, with the same ranks on the same machine: waits,
+// then messages between pairs (on different nodes if the plan has such messages), then sums round a
+// ring of all ranks.
 ExecutedPlan overhead_probe(const ExecutedPlan& like, const ExecutionScale& scale);
 
 // ---- The judgement.
@@ -118,10 +117,9 @@ ExecutionVerdict verdict_on(std::span<const JudgedExecution> judged);
 
 // Accounts in simulations for the bytes that ports of a testbed pass at once after a pause
 // (validate/harness/execute/testbed.hpp). A bucket of b bytes fills at the rate r of its port: of m
-// bytes sent after a pause p, only m - min(b, r p) take time.
-
-// The plan with messages and collectives reduced by these bytes; unchanged without a testbed.
-// `predicted` is for the unchanged plan, and determines the pauses.
+// bytes sent after a pause p, only m - min(b, r p) take time. Returns the plan with messages and
+// collectives reduced by these bytes; unchanged without a testbed. `predicted` is for the unchanged
+// plan, and determines the pauses.
 ExecutedPlan with_bursts(const ExecutedPlan& executed, const Timeline& predicted,
                          const ExecutionScale& scale);
 

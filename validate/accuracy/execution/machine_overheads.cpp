@@ -19,7 +19,7 @@ constexpr int kWaits = 12;
 constexpr int kMessages = 12;  // half of them each way
 constexpr int kSums = 4;
 constexpr double kPauseMessages = 3;  // length of a pause, in times of a message
-// Real seconds of each wait, message and round, similar to executed plans.
+// Each wait, message and round lasts this many real seconds, similar to executed plans.
 constexpr double kProbeS = 2e-3;
 
 Task probe_task(TaskKind kind, int iteration) {
@@ -76,7 +76,7 @@ void add_messages(const ExecutedPlan& like, const LinkTable& links, RankClass& r
   }
 }
 
-// The number of rounds that the executor runs for all sums of the probe.
+// Returns the number of rounds that the executor runs for all sums of the probe.
 double probe_rounds(const ExecutedPlan& probe, const ExecutionScale& scale) {
   const LinkTable links(probe.cluster, copies_over_pcie(probe.plan));
   const CollectiveWorks works(probe.plan, probe.cluster, probe.calibration, probe.pool_calibrations,
@@ -89,13 +89,13 @@ double probe_rounds(const ExecutedPlan& probe, const ExecutionScale& scale) {
   return rounds;
 }
 
-// The duration of a part; each part of the probe is an iteration.
+// Returns the duration of a part; each part of the probe is an iteration.
 double part_s(const Timeline& timeline, int part) {
   const double begin_s = part == 0 ? 0 : timeline.iteration_end_s[part - 1];
   return timeline.iteration_end_s[part] - begin_s;
 }
 
-// The mean over the sends of a timeline.
+// Returns the mean duration of the sends of a timeline.
 double send_span_s(const Plan& plan, const Timeline& timeline) {
   double sum_s = 0;
   int sends = 0;
@@ -126,7 +126,7 @@ bool crosses_nodes(const Plan& plan, const Cluster& cluster) {
   });
 }
 
-// The peer of a rank of the probe; the rank itself if there is none.
+// Returns the peer of a rank of the probe; the rank itself if there is none.
 RankId probe_peer(RankId rank, int apart, int ranks) {
   const RankId peer = rank / apart % 2 == 0 ? rank + apart : rank - apart;
   return peer < ranks ? peer : rank;
@@ -159,7 +159,7 @@ double bytes_over_port(const ExecutedPlan& executed, const CollectiveWorks& work
   return bytes;
 }
 
-// [node] Sorted by start.
+// Returns for each node the uses of its port, sorted by start.
 std::vector<std::vector<PortUse>> port_uses(const ExecutedPlan& executed,
                                             const Timeline& predicted) {
   const LinkTable links(executed.cluster, copies_over_pcie(executed.plan));
@@ -287,8 +287,8 @@ ExecutedPlan with_bursts(const ExecutedPlan& executed, const Timeline& predicted
                          const ExecutionScale& scale) {
   ExecutedPlan result = executed;
   if (!executed.testbed) return result;
-  // The remaining share: of a message by class and task, of a collective by group and sequence. If
-  // ranks differ, the one with the smallest burst counts.
+  // These are the shares of bytes that remain: of a message by class and task, of a collective by
+  // group and sequence. If ranks differ, the largest remaining share counts.
   std::map<std::pair<std::int32_t, std::int32_t>, double> messages, collectives;
   const std::vector<ClassMember> of_rank = class_of_rank(executed.plan);
   const std::vector<std::vector<PortUse>> uses = port_uses(executed, predicted);
@@ -326,7 +326,8 @@ ExecutedPlan with_bursts(const ExecutedPlan& executed, const Timeline& predicted
         known = true;
         left = std::max(left, found->second);
       }
-      // Groups at different places of one class have one number of bytes: the largest.
+      // Groups at different places of one class have the same number of bytes, so the largest
+      // counts.
       if (known) task.bytes *= left;
     }
   }

@@ -162,7 +162,7 @@ void add_inside(size_t inputs, std::vector<Shares>& points) {
   }
 }
 
-// The middle first.
+// The middle of all ranges comes first.
 std::vector<Shares> points_of(const std::vector<FaultInput>& inputs) {
   std::vector<Shares> points = {Shares(inputs.size(), 0.5)};
   if (inputs.empty()) return points;

@@ -13,23 +13,19 @@
 
 namespace windtunnel {
 
-// A prediction with inputs that its source does not publish is a range: the smallest and largest
-// result over the box of the inputs' ranges. If the result is known to rise or fall with an input,
-// its two ends suffice; other inputs take five levels each. Points inside the box check both, and
-// also count.
-
 struct FaultInput {
   std::string name;
   std::string unit;  // empty: a plain number
   double low = 0;
   double high = 0;
   std::string why;                  // reason for both ends, chosen before any prediction
-  Origin origin = Origin::assumed;  // published: both ends are, elsewhere
+  Origin origin = Origin::assumed;  // published: both ends are published elsewhere
   int effect = 0;                   // 1 or -1: the result rises or falls with it; 0: not known
   bool stated = false;              // the source states the range
   double swing = 0;  // |change of the result| between the ends, with other inputs in the middle
 
-  // 0: low, 1: high; geometric if the ends differ by a factor of 3 or more.
+  // Returns the value at a share of the range (0: low, 1: high); geometric if the ends differ by a
+  // factor of 3 or more.
   double at(double share) const;
 };
 
@@ -40,16 +36,19 @@ struct PredictedRange {
   int points = 0;
 };
 
-// One value per input, in order.
+// The argument has one value per input, in order.
 using FaultPredictor = std::function<double(const std::vector<double>&)>;
 using FaultConstraint = std::function<bool(const std::vector<double>&)>;
 
+// Predicts with inputs that the source does not publish: the smallest and largest result over the
+// box of the inputs' ranges. If the result is known to rise or fall with an input, its two ends
+// suffice; other inputs take five levels each. Points inside the box check both, and also count.
 // Sets the swings of `inputs`.
 PredictedRange range_over(std::vector<FaultInput>& inputs, const FaultPredictor& predict,
                           int threads);
 
-// The range over the part of the box where `allowed` holds: points outside are moved towards the
-// best corner until it does. Throws Error if that corner is not allowed either.
+// Returns the range over the part of the box where `allowed` holds: points outside are moved
+// towards the best corner until it does. Throws Error if that corner is not allowed either.
 PredictedRange range_within(const std::vector<FaultInput>& inputs, const FaultPredictor& predict,
                             const FaultConstraint& allowed, int threads);
 
@@ -77,7 +76,7 @@ struct FaultCampaign {
 // Simulates about 5,000 failures, with the same random numbers for every campaign.
 CampaignReport simulate(const FaultCampaign& campaign);
 
-// Time lost per failure: iterations to repeat, and the restart.
+// Returns the time lost per failure: iterations to repeat, and the restart.
 double simulated_loss_per_failure_s(const FaultCampaign& campaign);
 
 // ---- A row as a campaign: its stated inputs, and a range for each missing one. One table has the
@@ -93,8 +92,8 @@ struct FaultJob {
   double rate_per_node_s = 0;      // of unexpected failures
   std::vector<FaultInput> inputs;  // missing in the source, or stated as a range
   std::vector<FaultKnob> knobs;    // of `inputs`
-  // Total cost of an interruption, if the source states their number, the duration and a goodput
-  // that was exceeded; 0: it does not.
+  // The most that an interruption can cost, if the source states the number of interruptions, the
+  // duration and a goodput that was exceeded; 0 if it does not.
   double most_cost_s = 0;
   double gap_s = 0;  // mean time between interruptions of any kind
 
@@ -105,11 +104,12 @@ struct FaultJob {
 // Throws Error with the reason if the row states too little for a campaign.
 FaultJob fault_job(const FaultPoint& point);
 
-// The job with the table's range for the interval, because the row's stated interval may not be
-// real.
+// Returns the job with the table's range for the interval, because the row's stated interval may
+// not be real.
 FaultJob with_open_interval(FaultJob job);
 
-// Inputs for a job that loses the current step and continues (quorum per step): step and stall.
+// Returns the inputs of a job that loses the current step and continues (quorum per step): step and
+// stall.
 std::vector<FaultInput> quorum_inputs();
 
 }  // namespace windtunnel

@@ -22,8 +22,8 @@ struct KnownRange {
   FaultInput input;
 };
 
-// The table of ranges for inputs that a source leaves out. The ends come from other systems of
-// similar size and age; none was changed after a prediction.
+// Gives ranges for inputs that a source leaves out. The ends come from other systems of similar
+// size and age; none was changed after a prediction.
 const std::vector<KnownRange>& known_ranges() {
   using enum Origin;
   static const std::vector<KnownRange> ranges = {
@@ -113,7 +113,8 @@ void add(FaultJob& job, FaultKnob knob, const StatedCell& cell) {
   }
 }
 
-// Parses "7 at 11/12": how long one of twelve groups is out.
+// Parses "180 stall, then 420 at 11/12": after a stall of 180 s, one of twelve groups is out for
+// 420 s.
 bool add_elastic(FaultJob& job, const StatedCell& restart, const StatedCell& other) {
   const StatedNumber* stall = restart.with("stall");
   if (stall == nullptr) return false;

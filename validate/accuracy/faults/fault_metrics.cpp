@@ -75,7 +75,7 @@ FaultRule formula_of(const FaultPoint& point, const FaultJob& job, const FaultCa
           expected_goodput(at.interval_s, at.stall_s, at.mtbf_s, at.restart_s)};
 }
 
-// The mean over the sizes that the metric averages.
+// Returns the mean over the sizes that the metric averages.
 double over_sizes(const FaultJob& job, const std::vector<double>& values,
                   const std::function<double(const FaultCampaign&)>& of) {
   double sum = 0;
@@ -201,7 +201,7 @@ std::vector<FaultPrediction> projected_mttf(const FaultPoint& point, const Fault
   return {result};
 }
 
-// Failures per node and day, over the stated observation or over a number of mean gaps.
+// Predicts failures per node and day, over the stated observation or over a number of mean gaps.
 std::vector<FaultPrediction> rate(const FaultPoint& point, const FaultContext& context) {
   FaultPrediction result = named(point, point.measured.value());
   result.unit = "per node-day";
@@ -214,7 +214,7 @@ std::vector<FaultPrediction> rate(const FaultPoint& point, const FaultContext& c
   if (!point.days.states()) {
     if (!point.mtti_h.states()) throw Error("neither days nor a mean time is published");
     const double mean_h = point.mtti_h.value().low;
-    // Half a unit of the last digit of, for example, "2.6".
+    // The printed mean is off by up to half a unit of its last digit, as of "2.6".
     const size_t dot = point.mtti_h.text.find('.');
     const size_t digits = dot == std::string::npos ? 0 : point.mtti_h.text.size() - dot - 1;
     const double half_h = 0.5 * std::pow(10, -static_cast<double>(digits));
@@ -266,7 +266,7 @@ std::vector<FaultPrediction> blocking_time(const FaultPoint& point, const FaultC
   return {result};
 }
 
-// The time of a save, from its three numbers.
+// Predicts the time of a save, which is the second of the measured numbers.
 std::vector<FaultPrediction> save_time(const FaultPoint& point, const FaultContext&) {
   const std::vector<StatedNumber>& numbers = point.measured.numbers;
   const double save_s = transfer_s(point);
@@ -280,7 +280,7 @@ std::vector<FaultPrediction> save_time(const FaultPoint& point, const FaultConte
 
 // Saves follow each other without a pause, so the interval is the duration of one.
 std::vector<FaultPrediction> wasted_time(const FaultPoint& point, const FaultContext&) {
-  // Intervals between failures, so that the waste of one failure is measured.
+  // Failures are this many saves apart, so that each costs its waste alone.
   constexpr double kRare = 1000;
   const StatedNumber& measured = point.measured.value();
   FaultPrediction result = named(point, measured);
@@ -377,7 +377,7 @@ constexpr std::array<Metric, 19> kMetrics = {{
      "days observed, and detection and restart times before and after, are not published"},
 }};
 
-// For a name that is not in the table: a plain share can only be a share of time.
+// Predicts a metric whose name is not in the table: a plain share can only be a share of time.
 std::vector<FaultPrediction> unnamed_metric(const FaultPoint& point, const FaultContext& context) {
   const StatedNumber& measured = point.measured.value();
   const bool plain = measured.after.empty() && measured.before.empty();

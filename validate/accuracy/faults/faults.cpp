@@ -43,8 +43,8 @@ ValidationRow row_of(const FaultPrediction& prediction) {
   return row;
 }
 
-// Rates determined by several rows of one source: all failures of the jobs, the infrastructure's
-// share, and the growth of the rate with size.
+// Finds rates that several rows of one source determine: all failures of the jobs, the
+// infrastructure's share, and the growth of the rate with size.
 std::vector<FaultRate> rates_of(const std::vector<FaultPoint>& points) {
   std::vector<FaultRate> rates;
   const auto add = [&](const FaultRate& rate) {
@@ -127,7 +127,7 @@ double rate_per_node_s(const PublishedMean& mean) {
   return 1 / (mean.mtbf_h * kHour_s * mean.nodes);
 }
 
-// "arXiv:2602.00277" from "arXiv:2602.00277 Table 1".
+// Returns "arXiv:2602.00277" for "arXiv:2602.00277 Table 1".
 std::string work_of(const std::string& source) {
   return source.substr(0, source.find(' '));
 }

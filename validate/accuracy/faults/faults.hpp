@@ -17,7 +17,7 @@
 
 namespace windtunnel {
 
-// This is the value of a simpler rule: a published formula, or a rule of thumb.
+// The value of a simpler rule, which is a published formula or a rule of thumb.
 struct FaultRule {
   std::string name;
   double value = 0;
@@ -31,12 +31,13 @@ struct FaultPrediction {
   double predicted = 0;
   double low = 0;
   double high = 0;
-  // relative, if nothing varies or the row states it; 0: the value must be inside the range.
+  // Relative tolerance, if the inputs leave no range or the measured value is a mean over few
+  // failures; 0: the value must be inside the range.
   double tolerance = 0;
   Origin origin = Origin::published;
   std::optional<FaultRule> formula, baseline;
   std::vector<FaultInput> unpublished;
-  // Before values that contradict the measured bound are removed.
+  // The range before values that contradict the measured bound are removed.
   std::optional<PredictedRange> unrestricted;
   std::string note;
 
@@ -45,7 +46,8 @@ struct FaultPrediction {
   const FaultInput* largest() const;  // the unpublished input that changes the result most
 };
 
-// A rate that several rows share: fitted on rows, which are then not blind, or stated by one.
+// A rate that several rows share. It is fitted on rows, which are then not blind, or one row states
+// it.
 struct FaultRate {
   std::string name;
   double value = 0;
@@ -80,24 +82,23 @@ struct FaultContext {
 std::vector<FaultPrediction> predict_fault_point(const FaultPoint& point,
                                                  const FaultContext& context);
 
-// These are failure rates determined by several published rows together.
-
-// The mean time between failures, in hours, of a job with `nodes` nodes.
+// A published mean time between failures, in hours, of a job with `nodes` nodes.
 struct PublishedMean {
   std::string row;
   int nodes = 0;
   double mtbf_h = 0;
 };
 
-// Rows of `metric` (empty: any), from the same source as `like`, that state nodes and a mean time.
+// Finds rows of `metric` (empty: any), from the same source as `like`, that state nodes and a mean
+// time.
 std::vector<PublishedMean> published_means(const std::vector<FaultPoint>& points,
                                            const FaultPoint& like, const std::string& metric);
 
-// The failure rate per node and second that fits all rows by least squares of the logarithm.
+// Fits the failure rate per node and second to all rows by least squares of the logarithm.
 double fitted_rate_per_node_s(const std::vector<PublishedMean>& means);
 
-// The exponent by which the rate per node grows with the number of nodes, nodes^growth, between the
-// smallest and the largest job; none unless these differ in size.
+// Returns the exponent by which the rate per node grows with the number of nodes, nodes^growth,
+// between the smallest and the largest job; nothing unless these differ in size.
 std::optional<double> fitted_growth(const std::vector<PublishedMean>& means);
 
 }  // namespace windtunnel

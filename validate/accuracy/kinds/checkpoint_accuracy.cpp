@@ -114,7 +114,8 @@ bool on_drives(const CheckpointRow& row) {
   return has_any(row.storage, std::array<std::string_view, 3>{"NVMe", "SSD", "disk"});
 }
 
-// The first entry whose words the row contains and whose writer matches; null: none.
+// Returns the first entry whose words the row contains and whose writer matches; null if there is
+// none.
 const WordsOfRow* words_of(const CheckpointRow& row, const std::vector<WordsOfRow>& entries,
                            std::string_view writer) {
   const auto has = [](const std::string& text, const std::vector<std::string>& words) {
@@ -138,7 +139,7 @@ SnapshotWriter writer_of(const CheckpointRow& row) {
   return writer;
 }
 
-// The library's aws-p4d for "p4d.24xlarge" in a system's name; null: no instance is named.
+// Finds the library's aws-p4d for "p4d.24xlarge" in a system's name; null if no instance is named.
 const NodeSpec* named_instance(const std::string& system) {
   const size_t dot = system.find(".24xlarge") != std::string::npos ? system.find(".24xlarge")
                                                                    : system.find(".48xlarge");
@@ -161,7 +162,7 @@ std::string not_stated(const CheckpointRow& row) {
   return fmt::format("the bandwidth of '{}' is not stated", row.storage);
 }
 
-// This is the combined rate of the drives of one node.
+// Returns the combined rate of the drives of one node.
 double drives_Bps(const CheckpointRow& row, const NodeSpec* instance) {
   if (row.storage_Bps && row.event != CheckpointEvent::save_rate) return *row.storage_Bps;
   if (instance != nullptr) return instance->local_disk_Bps.value;
@@ -229,7 +230,7 @@ bool tells_bytes(const CheckpointRow& row) {
   return !in_memory(row) && *row.storage_Bps < slowest_Bps;
 }
 
-// Identifies a run: includes the words of the method that precede the storage's.
+// Rows of one run agree in these texts; the words of the method after a comma describe the storage.
 std::string run_of(const CheckpointRow& row) {
   return fmt::format("{}|{}|{}|{}|{}", row.source, row.system, row.model, row.gpus,
                      row.method.substr(0, row.method.find(',')));

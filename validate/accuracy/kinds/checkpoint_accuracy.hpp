@@ -14,13 +14,12 @@
 
 namespace windtunnel {
 
-// Measured times of saving and loading checkpoints as a table (CSV), one row per event. Columns:
+enum class CheckpointEvent { save, load, save_rate };
+
+// A measured save or load of a checkpoint; a table (CSV) has one row per event. Columns:
 // kCheckpointFields in checkpoint_accuracy.cpp; an empty cell means "not stated". event: save,
 // load, or "save throughput", whose storage_bw_Bps is the rate reached. blocking_s: the time during
 // which training was paused. Other columns are kept for filters.
-
-enum class CheckpointEvent { save, load, save_rate };
-
 struct CheckpointRow {
   std::string id;        // "file:line"
   size_t table_row = 0;  // in RowFile::table

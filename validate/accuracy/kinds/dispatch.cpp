@@ -47,14 +47,14 @@ const GpuName& gpu_of(const ExchangeRow& row) {
 std::string exchange_scenario(const ExchangeRow& row) {
   const bool merged = contains_text(row.mode, "training") && !contains_text(row.library, "pplx");
   const bool grouped = contains_text(row.note, "top-4 groups");
-  // The text after NVLink, if that is stated too.
+  // The text may name NVLink before a " + "; the network between nodes follows it.
   const NetworkText network = read_network(row.network.substr(row.network.find(" + ") + 1));
   // GPUs of one NVLink domain are one node, whatever number of hosts they are in.
   const bool rack = network.nic_Bps == 0 && row.gpus <= find_node(gpu_of(row).node).gpus;
   const int nodes = rack ? 1 : row.nodes;
   const int gpus = divide_gpus(row.gpus, nodes);
   if (network.nic_Bps == 0 && nodes > 1) throw Error("the speed of the network is not stated");
-  // Several NICs per GPU count as one.
+  // The scenario has at most one NIC per GPU, so several become one with their combined speed.
   const int nics = network.nics > 0 ? std::min(network.nics, gpus) : gpus;
   const double nic_Bps = network.nic_Bps * std::max(1, network.nics / nics);
   std::string of_nics = fmt::format(", nics: {}", nics);

@@ -33,7 +33,7 @@ constexpr auto kRateColumns = std::to_array<RowField<RateRow>>({
     {"note", &RateRow::note},
 });
 
-// These are failures per second of a cluster, by consequence.
+// Counts the failures per second of a cluster by their consequence.
 struct ClassRates {
   double nodes = 0;      // a node is lost
   double processes = 0;  // the job restarts on the same nodes

@@ -1,4 +1,4 @@
-// The kinds in measured_kinds(), each in a file of its own; one table lists them. Only these files
+// Each kind in measured_kinds() has a file of its own, and one table lists them. Only these files
 // include this header, which has what most of them need.
 #pragma once
 
@@ -51,7 +51,7 @@ PredictedRow figure_of(const Row& row, std::string family, std::string metric, d
   return figure;
 }
 
-// This is the function for MeasuredKind::judge, given the type of row and its columns.
+// This is MeasuredKind::judge for a type of row, its columns and its prediction.
 template <class Row, const auto& kColumns, auto predict>
 ValidationReport judge_with(const KindOptions& options) {
   return judge_files<Row>(options, kColumns, predict);

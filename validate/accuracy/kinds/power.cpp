@@ -55,7 +55,8 @@ std::vector<PredictedRow> predict_watts(const WattsRow& row) {
   const PowerReport report = *simulate_row(text).studies.find<PowerReport>();
   const bool peak = contains_text(row.quantity, "maximum");
   const double watts = watts_of(report, peak);
-  // Uncertain numbers have 90 % ends and are independent.
+  // The ends of uncertain numbers are those of 90 % intervals. The numbers are independent, so
+  // their effects add in quadrature.
   double below = 0;
   double above = 0;
   for (std::size_t i = 0; i < report.at_low.size(); ++i) {

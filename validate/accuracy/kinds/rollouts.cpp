@@ -70,7 +70,7 @@ constexpr auto kLoopColumns = std::to_array<RowField<LoopRow>>({
 // lengths between the 0.7 and 1 of docs/physics/reinforcement-learning.md.
 constexpr int kPrompt = 200;
 constexpr double kSigma = 0.8;
-// If a row states no length: the range over which responses grow in training (DAPO, arXiv
+// A row that states no length gets this range, over which responses grow in training (DAPO, arXiv
 // 2503.14476, figure 7).
 constexpr double kShort = 1000, kLong = 5000;
 
@@ -86,9 +86,10 @@ bool is_of_verl(const LoopRow& row) {
   return contains_text(row.source, "verl");
 }
 
-// Forward passes for log-probabilities that the row counts or times. NeMo RL computes those of the
-// old policy and of the reference policy (nemo_rl/algorithms/grpo.py, 9dbd9adc). Asynchronous
-// engines of verl return them with the samples (use_rollout_log_probs of its scripts).
+// Returns the forward passes for log-probabilities that the row counts or times. NeMo RL computes
+// log-probabilities of the old policy and of the reference policy (nemo_rl/algorithms/grpo.py,
+// 9dbd9adc). Asynchronous engines of verl return them with the samples (use_rollout_log_probs of
+// its scripts).
 int passes_of(const LoopRow& row) {
   if (row.passes) return *row.passes;
   if (is_of_nemo(row)) return 2;
@@ -104,7 +105,7 @@ int responses_of(const LoopRow& row) {
   return at == std::string::npos ? 1 : std::max(1, std::atoi(row.note.c_str() + at + 10));
 }
 
-// rollout.engine.host_step for engines that return log-probabilities of generated tokens.
+// This is rollout.engine.host_step for engines that return log-probabilities of generated tokens.
 const Parameter& log_prob_step_s() {
   static const Parameter step_s = {
       7.5e-3,
@@ -261,9 +262,9 @@ rollout: {{{}, mode: {}, {}weights: {}, prompts: {}, prompt_length: {}, epochs: 
   return *simulate_row(text).studies.find<RolloutReport>();
 }
 
-// Tokens per sample for which the update takes the row's training_s. That time is then fitted
-// rather than judged; the row's step_s, which includes the update, is judged with a note on the
-// source of its lengths.
+// Finds the tokens per sample for which the update takes the row's training_s. That time is then
+// fitted rather than judged; the row's step_s, which includes the update, is judged with a note on
+// the source of its lengths.
 double tokens_told(const LoopRow& row) {
   const double start = std::sqrt(kShort * kLong);
   double tokens = start;
@@ -299,7 +300,7 @@ int gpus_in(const std::string& layout) {
          std::max(size_in(layout, "TP"), size_in(layout, "EP"));
 }
 
-// A transfer alone, between stated layouts.
+// Predicts a transfer alone, between stated layouts.
 std::vector<PredictedRow> predict_transfer(LoopRow row) {
   if (row.precision != "bf16") throw Error("how weights with scales are converted is not modelled");
   row.learner_gpus = row.samples = row.batch = gpus_in(row.learner_layout);

@@ -15,7 +15,7 @@
 namespace windtunnel {
 namespace {
 
-// A pair that takes longer than fast ones by more than this share met contention. Distance alone
+// A pair met contention if it takes longer than fast pairs by more than this share. Distance alone
 // causes up to a tenth.
 constexpr double kContended = 0.15;
 constexpr int kMostUplinks = 16;
@@ -80,7 +80,7 @@ bool contended(const PairCurve& curve, double fast_Bps) {
   return fast_Bps / curve.flat_Bps - 1 > kContended;
 }
 
-// The number of pairs between groups of nodes, and how many of them met no contention.
+// Counts the pairs between two groups of nodes, and how many of them met no contention.
 struct Between {
   int pairs = 0;
   int clear = 0;
@@ -113,8 +113,9 @@ std::vector<int> find_leaves(const PairMachine& machine, const std::vector<PairC
   return leaf;
 }
 
-// Medians of pairs without contention, within leaves and across. If most pairs met contention, the
-// others are not representative, and the other median is used.
+// Returns the medians of pairs without contention, within leaves and across. If most pairs of one
+// kind met contention, the others of that kind are not representative, and the other kind's median
+// is used.
 ClearLevel clear_level(const PairVariation& variation, JobKey key,
                        const std::vector<PairCurve>& curves) {
   const double fast = fastest(curves);
@@ -155,7 +156,8 @@ double share_above(const std::vector<double>& values, double bound) {
   return static_cast<double>(above) / static_cast<double>(values.size());
 }
 
-// [draw] The load of the busiest uplink in an all-to-all, relative to a NIC's capacity.
+// Returns for each draw the load of the busiest uplink in an all-to-all, relative to a NIC's
+// capacity.
 std::vector<double> busiest_uplinks(int node_gpus, int gpus_per_node, int uplinks) {
   PairVariation narrow;
   narrow.node_gpus = node_gpus;
@@ -194,8 +196,8 @@ void fit_uplinks(const UplinkEvidence& evidence, PairVariation& variation) {
   }
 }
 
-// Jobs that leave GPUs to others: how many of each size met contention, and the excess. [1]: jobs
-// that load several NICs at once.
+// Jobs that leave GPUs to others: how many of each size met contention, and the excess. Index 1 is
+// for jobs that load several NICs at once.
 struct SharedJobs {
   std::map<int, std::array<int, 2>> contended_of;  // [GPUs per node] {with contention, all}
   std::array<std::vector<double>, 2> excess;
@@ -253,7 +255,8 @@ void fit_shared_nics(const SharedJobs& jobs, PairVariation& variation) {
   nics.slow_sigma = std::sqrt(std::max(0.0, square - mean * mean));
 }
 
-// Least squares relative to the flat sizes. Nothing if all sizes are flat.
+// Appends the growth per late byte, by least squares relative to the flat sizes. Appends nothing if
+// all sizes are flat.
 void append_growth(const PairCurve& curve, double clear_Bps, std::vector<double>& growths) {
   double product = 0;
   double square = 0;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kDraws = 500;
 
-// [draw] for jobs of one kind.
+// Each list has one value per draw, for jobs of one kind.
 struct Excess {
   std::vector<double> uplinks;
   std::vector<double> nics;

@@ -11,7 +11,7 @@
 namespace windtunnel {
 namespace {
 
-// The size up to which bandwidth does not fall.
+// Bandwidth does not fall up to this size.
 constexpr double kFlatBytes = 512.0 * (1 << 20);
 
 // Two nodes on one leaf, or on different leaves.
@@ -39,8 +39,8 @@ struct Transfer {
   double bytes = 0;
 };
 
-// The transfers between the two nodes that NCCL's send and receive make: one for every pair of
-// GPUs.
+// Returns the transfers between the two nodes. An all-to-all has one in each direction for every
+// pair of GPUs; in a send-receive, the last GPU of each node sends to the first of the other.
 std::vector<Transfer> transfers(CollectiveKind kind, int gpus_per_node, int node_gpus) {
   const int g = gpus_per_node;
   const int second = node_gpus;  // first GPU of the second node
@@ -57,7 +57,7 @@ std::vector<Transfer> transfers(CollectiveKind kind, int gpus_per_node, int node
   return all;
 }
 
-// The time of the busiest link, relative to a NIC's own part.
+// Returns the time of the busiest link, relative to a NIC's own part.
 double routed_time(const std::vector<Transfer>& transfers, const Cluster& cluster) {
   const LinkTable links(cluster);
   PathChooser chooser(links);

@@ -47,24 +47,24 @@ struct PairVariation {
   const ClearLevel& level(CollectiveKind kind, int gpus_per_node) const;
 };
 
-// The bytes beyond 512 MiB.
+// Returns the bytes beyond 512 MiB.
 double late_bytes(double bytes);
 
 bool loads_several_nics(CollectiveKind kind, int gpus_per_node);
 
-// [draw] The relative delay of jobs of a kind: from collisions of their connections on the uplinks,
-// and from their slowest NIC. Both use the routes and capacities of a simulation; 0 without
-// contention. A job that loads several NICs feels only a part of the second.
+// Return for each draw the relative delay of jobs of a kind: from collisions of their connections
+// on the uplinks, and from their slowest NIC. Both use the routes and capacities of a simulation;
+// they are 0 without contention. A job that loads several NICs feels only a part of the second
+// delay.
 std::vector<double> uplink_excess(const PairVariation& variation, CollectiveKind kind,
                                   int gpus_per_node, int draws);
 std::vector<double> nic_excess(const PairVariation& variation, int gpus_per_node, int draws);
 
-// Fits the causes of differences between pairs of nodes to timings of all pairs: leaves from which
-// pairs are slow, uplinks from quantiles of their slowness, shared NICs by maximum likelihood.
-
 // True for sizes 2^k bytes with odd k; even ones are for judging.
 bool fitted_size(double bytes);
 
+// Fits the causes of differences between pairs of nodes to timings of all pairs: leaves from which
+// pairs are slow, uplinks from quantiles of their slowness, shared NICs by maximum likelihood.
 // Throws Error if a machine has no all-to-all of whole nodes at a fitted size.
 PairVariation fit_pair_variation(const PairMachine& machine);
 

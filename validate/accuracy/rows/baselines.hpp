@@ -20,10 +20,11 @@ struct BaselineRow {
   bool fit = false;  // rules may learn from this row; the others are predicted
 };
 
-// [row] Seconds by name of the rule (empty for rows to learn from). The MFU is the median over the
-// family's rows to learn from, else over those of all families. If there are none, it is that of
-// the family's other rows, and the rule's name says that it has seen them. A family with fewer than
-// twice as many rows to learn from as coefficients has no regression.
+// Returns for each row the seconds by name of the rule (nothing for rows to learn from). The MFU is
+// the median over the family's rows to learn from, else over the rows to learn from of all
+// families. If there are none, it is the median over the family's other rows, and the rule's name
+// says that it has seen them. A family with fewer than twice as many rows to learn from as
+// coefficients has no regression.
 std::vector<std::map<std::string, double>> step_baselines(const std::vector<BaselineRow>& rows);
 
 }  // namespace windtunnel

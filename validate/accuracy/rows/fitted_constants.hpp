@@ -16,13 +16,13 @@ struct FittedConstant {
 struct FittedConstants {
   std::vector<double> values;  // one per constant
   // A bound for the residual of nine tenths of the rows when their fold is left out, which is the
-  // expected error of an unseen row. With several divisions into folds, the worst.
+  // expected error of an unseen row. If there are several divisions into folds, the worst counts.
   double unseen = 0;
 };
 
-// `clusters`: one number per row; errors within a cluster are correlated. `noise`: first guess of a
-// residual. `residual(constants, row)` is called from `threads` threads in parallel. `folds`:
-// further divisions besides the clusters, a number per row.
+// `clusters` has a number per row; errors within a cluster are correlated. `noise` is a first guess
+// of a residual. `residual(constants, row)` is called from `threads` threads in parallel. `folds`
+// are further divisions besides the clusters, each with a number per row.
 FittedConstants fitted_constants(
     const std::vector<FittedConstant>& constants, const std::vector<int>& clusters, double noise,
     const std::function<double(const std::vector<double>&, std::size_t)>& residual, int threads,

@@ -47,23 +47,23 @@ class RowFilter {
   std::vector<Node> nodes_;  // children before parents: the root is last
 };
 
-// Finds the numbers of a calibration that were fitted on the measured row they now predict; such a
-// row is not blind (Parameter::fitted_on).
-
+// A number of a calibration that was fitted on measured rows (Parameter::fitted_on). If it predicts
+// such a row, the row is not blind.
 struct FittedNumber {
   std::string name;        // "gemm.efficiency", "network.bandwidth"
   bool of_memory = false;  // predicts bytes instead of seconds
   const Parameter* number = nullptr;
 };
 
-// The numbers that state the rows they were fitted on, in the order of calibration_fields(), then
-// the laws. They point into `calibration`.
+// Returns the numbers that state the rows they were fitted on, in the order of
+// calibration_fields(), then numbers of the laws. They point into `calibration`.
 std::vector<FittedNumber> fitted_numbers(const Calibration& calibration);
 
 // Whether the table has all columns in the expression.
 bool has_columns(const RowFilter& filter, const CsvTable& table);
 
-// False if the table lacks a column of `where`. Throws Error if `where` is not an expression.
+// Returns false if the table lacks a column of `where`. Throws Error if `where` is not an
+// expression.
 bool is_among(const std::vector<FittedOn>& fitted_on, const CsvTable& table, std::size_t row);
 
 }  // namespace windtunnel

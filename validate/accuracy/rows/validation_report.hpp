@@ -1,6 +1,6 @@
-// Predicted against measured, by row and summarised by family: the value behind `validate` and its
-// --json. A family is a set of rows of one kind and one metric. A row that could not be predicted
-// is listed with the reason, never dropped.
+// Compares predictions with measured values, by row and summarised by family; `validate` and its
+// --json print it. A family is a set of rows of one kind and one metric. A row that could not be
+// predicted is listed with the reason, never dropped.
 #pragma once
 
 #include <map>
@@ -86,7 +86,7 @@ struct ValidationFamily {
   std::optional<MemoryLabels> out_of_memory;  // none if no row has a label
   std::optional<GroupRanking> ranking;        // none if no group has two configurations
   int fitted = 0;                             // number of further rows, which are not blind
-  double fitted_mape = 0;                     // mape of these
+  double fitted_mape = 0;                     // their mape
   std::map<std::string, int> assumed;         // [assumption] number of rows
 };
 
@@ -94,7 +94,7 @@ struct SkippedRow {
   std::string id;  // "file:line", or "file:line:column" of the cell at fault
   std::string reason;
 };
-// A row that cannot be used because of an error: at the error's place, else at `id`.
+// Returns a row that cannot be used because of an error: at the error's place, else at `id`.
 SkippedRow skipped_row(const std::string& id, const Error& error);
 
 // An earlier fit that calibrations used here rest on.
@@ -122,13 +122,11 @@ struct ValidationReport {
 // error is the mean over rows where it is finite.
 void summarise_families(ValidationReport& report, const std::map<std::string, std::string>& notes);
 
-// Adds intervals to predictions that have none, from the errors of all other families. A family
-// does not influence its own interval, so its coverage tests it.
-
-// Gives each row with positive values and no interval a 90 % interval for a row of an unknown
-// family: the error's mean square is the mean, over the other families of its metric, of their mean
-// squared log(predicted / measured). The number of these families widens the interval
-// (error_factor()). No interval unless at least two other families have such rows.
+// Gives a 90 % interval to each row that has positive values and no interval, as for a row of an
+// unknown family: the error's mean square is the mean, over the other families of its metric, of
+// their mean squared log(predicted / measured). The number of these families widens the interval
+// (error_factor()). A family does not influence its own interval, so its coverage tests it. Rows
+// get no interval unless at least two other families have such rows.
 void add_left_out_intervals(ValidationReport& report);
 
 }  // namespace windtunnel

@@ -13,7 +13,7 @@
 namespace windtunnel {
 namespace {
 
-// This is the number after `phrase`, ignoring commas: 4194304 in "trainable parameters 4,194,304".
+// Returns the number after `phrase`, ignoring commas: 4194304 in "trainable parameters 4,194,304".
 std::optional<double> number_behind(std::string_view text, std::string_view phrase) {
   std::size_t at = text.find(phrase);
   if (at == std::string_view::npos) return {};
@@ -43,7 +43,8 @@ double trained_parameters(const TransformerSpec& model, const Adapter& adapter) 
   return model.layers * of_layer.trained;
 }
 
-// Queries and values, or all matrices: whichever gives the stated number of trained parameters.
+// Finds the matrices, from queries and values to all of them, and the rank that give the stated
+// number of trained parameters.
 Adapter stated_adapter(const TransformerSpec& model, double trained) {
   using Matrices = std::vector<std::string>;
   for (const Matrices& on : {Matrices{"q", "v"}, Matrices{"qkv"}, Matrices{"qkv", "proj"},

@@ -27,8 +27,8 @@ const std::string& kind_of(const FitRow& row) {
   return row.job.cluster.node.gpu.name;
 }
 
-// A run whose job is the scenario, or the configuration of a training program, that the row names.
-// Thus it states all that the job sets, and not only what has a column.
+// The row names the scenario of its job, or the configuration of a training program. It thus states
+// all that the job sets, and not only what has a column.
 struct ScenarioRun {
   std::string id;  // "file:line"
   std::size_t table_row = 0;

@@ -1,5 +1,5 @@
-// The rows of a table of measured runs on which a calibration can be fitted: selected, converted to
-// jobs, and all of one kind of GPU, because a calibration is for one kind.
+// These are the rows of a table of measured runs on which a calibration can be fitted: selected,
+// converted to jobs, and all of one kind of GPU, because a calibration is for one kind.
 #pragma once
 
 #include <string>

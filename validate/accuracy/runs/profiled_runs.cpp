@@ -49,7 +49,7 @@ Found nearest_profile(const TrainingRun& run, const Job& job,
   return best;
 }
 
-// The column bubble_<schedule>, if the profile has the run's number of micro-batches.
+// Reads the column bubble_<schedule>, if the profile has the run's number of micro-batches.
 std::optional<double> published_rate(const Found& found, const Job& job) {
   if (found.profile->microbatches != microbatches(job.layout, job.batch)) return std::nullopt;
   constexpr std::string_view kPrefix = "bubble_";

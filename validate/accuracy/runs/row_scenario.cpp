@@ -80,8 +80,8 @@ class RowScenario {
     apply_override(tree_, key, fmt::format("{}", value));
   }
 
-  // States members that have a key, if they differ from the default: that of the table, or of
-  // `usual` for keys without one.
+  // States members that have a key, unless their value is the default in the table of keys or the
+  // value in `usual`.
   template <class Struct>
   void state_members(const Struct& part, const Struct* usual = nullptr) {
     for (const Field& field : field_table()) {

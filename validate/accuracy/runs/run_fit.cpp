@@ -95,7 +95,7 @@ double predicted_s(const Job& job, const FitOptions& options) {
   return options.predict_s ? options.predict_s(job) : iteration_step_s(job, prepare_iteration(job));
 }
 
-// This is a row's job with a changing calibration.
+// Predicts a row's job with a changing calibration.
 class MovedJob {
  public:
   MovedJob(const Job& job, const Calibration& prior, const std::vector<FreeAxis>& axes,
@@ -104,7 +104,7 @@ class MovedJob {
     job_.calibration = prior;
   }
 
-  // log(predicted seconds); NaN if there is no prediction.
+  // Returns log(predicted seconds); NaN if there is no prediction.
   double log_s(const Point& point) {
     move_to(point);
     return logarithm([&] { return predicted_s(job_, options_); });
@@ -170,8 +170,8 @@ class DistinctJobs {
     }
   }
 
-  // log(predicted / measured), [point][row]. Evaluates rows selected by `wanted` [point][row];
-  // empty: all.
+  // Returns log(predicted / measured) by point and row. Evaluates the rows that `wanted` selects by
+  // point and row; empty: all.
   std::vector<std::vector<double>> residuals(const std::vector<Point>& points,
                                              const std::vector<std::vector<bool>>& wanted) const {
     std::vector<std::vector<double>> by_point(points.size(), std::vector<double>(rows_.size()));
@@ -234,7 +234,8 @@ std::vector<FitRow> usable_rows(const std::vector<FitRow>& rows, const Calibrati
 
 // ---- Weights, clusters and folds.
 
-// 1 / sqrt(rows of the group), scaled to Kish's (sum w)^2 / sum w^2; see the header.
+// Weights are 1 / sqrt(rows of the group), scaled to Kish's (sum w)^2 / sum w^2
+// (docs/reference/rows.md, "A calibration from rows").
 std::vector<double> row_weights(const std::vector<FitRow>& rows) {
   std::map<std::string, double> count;
   for (const FitRow& row : rows) ++count[row.group];
@@ -249,7 +250,7 @@ std::vector<double> row_weights(const std::vector<FitRow>& rows) {
   return weights;
 }
 
-// [row] A number for each distinct key, in the order of first rows.
+// Numbers the rows by distinct keys, in the order of first rows.
 template <typename Key>
 std::vector<int> numbered(const std::vector<FitRow>& rows, Key key) {
   std::map<decltype(key(rows.front())), int> numbers;
@@ -271,7 +272,7 @@ int count_of(const std::vector<int>& numbers) {
   return 1 + *std::max_element(numbers.begin(), numbers.end());
 }
 
-// Half-width of the interval around 0 that contains nine tenths of the weight.
+// Returns the half-width of the interval around 0 that contains nine tenths of the weight.
 double quantile90(const std::vector<double>& values, const std::vector<double>& weights) {
   std::vector<std::pair<double, double>> sorted;
   double sum = 0;

@@ -26,7 +26,8 @@ struct FitRow {
 };
 
 struct FitOptions {
-  // Names of calibration_fields(). If `only` is empty: all with an interval (low < high).
+  // Names of calibration_fields() to fit and to leave unchanged. If `only` is empty, all with an
+  // interval (low < high) are fitted.
   std::vector<std::string> only;
   std::vector<std::string> fixed;
   bool flat_prior = false;            // ignore the prior
@@ -34,7 +35,8 @@ struct FitOptions {
   std::string source;                 // for fitted values: "fitted on N rows of ..."
   FittedOn fitted_on;                 // the rows; empty: not stated
   Origin origin = Origin::published;  // of the rows, and so of fitted values
-  // Seconds of a step, predict() of run_job.hpp. May throw Error: the row cannot be used.
+  // Predicts the seconds of a step; empty: predict() of run_job.hpp. Throws Error if the row cannot
+  // be used.
   std::function<double(const Job&)> predict_s;
 };
 
@@ -67,7 +69,7 @@ RunFit fit_runs(const std::vector<FitRow>& rows, const Calibration& prior,
 // the prior's interval limits its influence.
 RunFit fit_one_point(const FitRow& row, const Calibration& prior, const FitOptions& options = {});
 
-// These are 90 % intervals, from the calibration's error.step and error.memory.
+// These are 90 % intervals from the calibration's error.step and error.memory.
 struct PredictionInterval {
   double step_low_s = 0;
   double step_high_s = 0;

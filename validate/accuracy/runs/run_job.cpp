@@ -71,7 +71,7 @@ class Mapper {
     }
   }
 
-  // The source's calibration, or that of the last choice that names one.
+  // Uses the source's calibration, or that of the last choice that names one.
   void set_calibration(const std::vector<const SoftwareChoice*>& choices) {
     std::string name = source_.calibration;
     for (const SoftwareChoice* choice : choices) {
@@ -110,7 +110,7 @@ class Mapper {
     job_.batch.sequence = require(run_.sequence, "seq");
   }
 
-  // The library's model of the same name, for properties without a column.
+  // Finds the library's model of the same name, for properties without a column.
   const TransformerSpec* library_model() const {
     const std::string name = plain_name(run_.model);
     const TransformerSpec* best = nullptr;
@@ -202,7 +202,7 @@ class Mapper {
     return number * times;
   }
 
-  // The width of the MLP that gives the stated parameters.
+  // Returns the width of the MLP that gives the stated parameters.
   double exact_ffn(bool tied) const {
     TransformerSpec probe = job_.model;
     probe.layers = require(run_.layers, "layers and ffn_hidden");
@@ -263,8 +263,8 @@ class Mapper {
     measured = {values[0] * 1e9, values[1] * 1e9, values[2] * 1e9};
   }
 
-  // If layers do not divide evenly: one fewer on the last stage, then on the first, then from the
-  // end.
+  // If layers do not divide evenly, there is one fewer on the last stage, then on the first, then
+  // on the others from the end.
   void set_stages() {
     Layout& layout = job_.layout;
     if (layout.pp > 1) {
@@ -450,8 +450,8 @@ double stated_delay_s(const std::string& text) {
   return milliseconds * 1e-3;
 }
 
-// Hosts in the operators' sense: a node of the library, or each tray of four GPUs in a rack that is
-// one NVLink domain (NVIDIA DGX GB200 and GB300 user guides).
+// Counts hosts in the operators' sense: a node of the library, or each tray of four GPUs in a rack
+// that is one NVLink domain (NVIDIA DGX GB200 and GB300 user guides).
 int hosts_of(const NodeSpec& node) {
   constexpr int kLargestHost = 16;
   constexpr int kTray = 4;

@@ -56,7 +56,7 @@ std::vector<JobCondition> conditions_at(const DocumentNode& map, const char* key
   return read_conditions(*list, {.columns = column_names(), .of_job = of_job});
 }
 
-// The name of an item in the library; empty if none is named.
+// Returns the name of an item in the library; empty if none is named.
 template <class Items>
 std::string name_at(const DocumentNode& map, const char* key, const Items& items) {
   const DocumentNode* node = map.value_of(key);
@@ -168,8 +168,8 @@ const std::vector<RunSource>& run_sources() {
   return all;
 }
 
-// [stage] Layers with one chunk per rank: each stage takes layers until it has its share of the
-// matrices' weights, counting the loss head and not the embedding.
+// Returns the layers of each stage, with one chunk per rank: each stage takes layers until it has
+// its share of the matrices' weights, counting the loss head and not the embedding.
 std::vector<int> stages_by_weights(const TransformerSpec& model, int stages) {
   const double layer = model.attention_parameters() + model.mlp_parameters();
   const double head = static_cast<double>(model.vocabulary) * model.hidden;

@@ -48,7 +48,7 @@ struct RunSource {
 // the source of a row is determined before its job.
 std::vector<RunSource> read_run_sources(const DocumentNode& document);
 
-// The first source whose conditions the row meets; the last one accepts every row.
+// Returns the first source whose conditions the row meets; the last one accepts every row.
 const RunSource& source_of(const TrainingRun& run);
 
 // `job` has the row's model, machine, layout and batch; its software sets the rest. Returns the
@@ -56,15 +56,13 @@ const RunSource& source_of(const TrainingRun& run);
 std::vector<const SoftwareChoice*> apply_source(const RunSource& source, const TrainingRun& run,
                                                 Job& job);
 
-// Finds the kind, rank and matrices of the adapters in a measured run, from the row and, if that is
-// silent, from the defaults of its software.
-
 // Whether the run tunes adapters; this is "row.adapters" in conditions of sources.yaml.
 bool trains_adapters(const TrainingRun& run);
 
-// Does nothing if all parameters are trained. Adds guesses to `assumed`. Throws Error for adapters
-// that are not low-rank (LLaMA-Adapter), and if no rank gives the stated number of trained
-// parameters.
+// Sets the kind, rank and matrices of the adapters in a measured run from the row and, where the
+// row says nothing, from `usual`. Does nothing if all parameters are trained. Adds guesses to
+// `assumed`. Throws Error for adapters that are not low-rank (LLaMA-Adapter), and if no rank gives
+// the stated number of trained parameters.
 void train_adapters(const TrainingRun& run, const UsualAdapter& usual, Job& job,
                     std::vector<std::string>& assumed);
 

@@ -93,7 +93,7 @@ void take(const Calibration& fitted, Job& job) {
   job.calibration.node_network = std::move(own.node_network);
 }
 
-// One fit for each calibration from which rows start, usually one per kind of GPU.
+// Makes one fit for each calibration from which rows start, usually one per kind of GPU.
 void fit_calibrations(std::vector<Subject>& subjects, const RunPredictor& predictor) {
   std::map<std::string, std::vector<FitRow>> rows;
   std::map<std::string, Calibration> calibrations;
@@ -213,7 +213,7 @@ void add_rows(const Subject& subject, const RunPredictor& predictor, bool fits,
               std::map<std::string, double> baselines, ValidationReport& report) {
   const TrainingRun& run = *subject.run;
   Calibration calibration = subject.what.job.calibration;
-  // Without a fit, the interval is that of a user, whose job has no publisher.
+  // Without a fit, the interval is the one that a user's job would get, which belongs to no family.
   if (!fits) {
     calibration.step_error =
         step_error(subject.what.job, software_root(subject.what.software), subject.family).error;
@@ -267,7 +267,7 @@ std::vector<std::map<std::string, double>> baselines_of(const std::vector<Subjec
   return found;
 }
 
-// Grouped by family and traits, in the order of their first row.
+// Groups the runs by family and traits, in the order of their first row.
 std::vector<MeasuredRuns> measured_of(const std::vector<Subject>& subjects) {
   std::vector<MeasuredRuns> all;
   for (const Subject& subject : subjects) {
@@ -306,7 +306,7 @@ std::vector<PairedRun> paired_runs(const std::vector<Subject>& subjects) {
   return runs;
 }
 
-// [family] Counts the rows with each assumption.
+// Counts for each family the rows with each assumption.
 void count_assumptions(const std::vector<Subject>& subjects, ValidationReport& report) {
   std::map<std::string, std::map<std::string, int>> counts;
   for (const Subject& subject : subjects) {
@@ -340,7 +340,7 @@ std::string family_of(const TrainingRun& run) {
 
 namespace {
 
-// The fits behind the calibrations used, by the text of their source up to the semicolon.
+// Lists the fits behind the calibrations used, by the text of their source up to the semicolon.
 std::vector<FittedBefore> fitted_before(const std::vector<Subject>& subjects) {
   struct Fit {
     std::set<std::string> numbers, calibrations, rows;

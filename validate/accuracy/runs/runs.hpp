@@ -38,8 +38,8 @@ struct RunsOptions {
   // Files to fit on and never judge; `fit_where` then applies only to them.
   std::vector<TrainingRuns> calibrate_on;
   std::optional<Calibration> calibration;  // for all rows, instead of the one for their GPU
-  // Fits on one row of each family: the middle one, in the order of the files, of those with a time
-  // and a prediction.
+  // Fits on one row of each family: among its rows with a time and a prediction, the middle one in
+  // the order of the files.
   bool one_point = false;
   int threads = 0;  // 0: all cores; the report does not depend on it
   // Rows done and total; called from any thread, never concurrently.
@@ -55,17 +55,16 @@ ValidationReport validate_runs(const std::vector<TrainingRuns>& files,
                                const RunPredictor& predictor, const RunsOptions& options);
 
 // Writes the scenario of a measured row: `windtunnel run` makes from it the job by which the row is
-// judged.
-
-// Throws Error if no scenario can express the job: its calibration is not in the library.
+// judged. Throws Error if no scenario can express the job, because its calibration is not in the
+// library.
 std::string row_scenario(const TrainingRun& run, const RunJob& row);
 // [key] The values that this scenario states.
 std::map<std::string, std::string> row_keys(const TrainingRun& run, const RunJob& row);
 
-// Predicts training runs from measured times of their stages. The model then only contributes the
+// Predicts a training run from measured times of its stages. The model then only contributes the
 // order of actions, the messages, the optimizer and its synchronisation, so this shows how well
 // schedules are distinguished when kernel times are known.
-
+//
 // Assumes that the profile is of a middle stage, and that the order was planned for equal stages,
 // as in Zero Bubble's code with the median over ranks (arXiv 2401.10241; auto_schedule.py). Then
 // replays the order with stage times in proportion to FLOPs: fewer layers at the ends, and the head
@@ -80,8 +79,8 @@ struct ProfiledRunsOptions {
 // nearest number of micro-batches. Each source has two families: step_s, with a row per run, and
 // speed_ratio, with a row per pair of runs that differ only in the schedule (time of the slower /
 // time of the faster). The baseline is published bubble rates alone, if the profiles have them
-// (columns bubble_*). A note counts in how many pairs that differ by more than 3 % the run that was
-// faster is also predicted to be.
+// (columns bubble_*). A note counts the pairs that differ by more than 3 %, and how many of them
+// are predicted in the measured order.
 ValidationReport validate_profiled_runs(const std::vector<TrainingRuns>& files,
                                         const std::vector<StageProfiles>& profiles,
                                         const ProfiledRunsOptions& options);

@@ -86,7 +86,8 @@ int ranks_of(const KernelLaw& law) {
   return at == std::string::npos ? 0 : std::atoi(law.key.c_str() + at + kRanks.size());
 }
 
-// Fitted on all measured curves, at sizes a factor of kApart apart. Nothing if there are none.
+// Fits the law to all measured curves, at sizes a factor of kApart apart. Returns nothing if there
+// are none.
 std::optional<PortLaw> fit_port_law(const KernelLaws& laws) {
   constexpr double kApart = 2;
   std::vector<std::vector<double>> columns(3);

@@ -160,7 +160,7 @@ Blames stale_driver(const SampleEvidence& evidence) {
   });
 }
 
-// Messages are between as many ranks as they state.
+// Rows of messages are left out, because each states its own number of ranks.
 Blames mixed_ranks(const SampleEvidence& evidence) {
   std::map<std::string, Rows> groups;
   for (const Sample* sample : evidence.samples) {

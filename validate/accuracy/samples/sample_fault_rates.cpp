@@ -27,8 +27,8 @@ constexpr double kNoSlip = 5;
 constexpr double kUnitsTolerance = 3;
 constexpr double kRateStrays = 3;
 constexpr double kLessStrays = 2;
-// Ratios around eight, the usual mistake, compared with the median: neighbours vary by a factor of
-// two.
+// Tolerance for ratios around eight, the usual mistake, compared with the median: neighbours vary
+// by a factor of two.
 constexpr double kBitsTolerance = 1.7;
 // This tolerance holds for a comparison with most rows, or with streams, because caches differ.
 constexpr double kBitsNear = 2.5;
@@ -94,7 +94,7 @@ bool is_stream(const KernelSeries& series) {
   return std::ranges::find(kStreams, series.key) != kStreams.end();
 }
 
-// The rate of works next in size. Noise only slows down, so the fastest counts.
+// Returns the rate of works next in size. Noise only slows down, so the fastest counts.
 double rate_near(const KernelSeries& series, double bytes) {
   const auto distance = [&](const SizedSample& point) {
     return std::abs(std::log(point.bytes / bytes));
@@ -109,7 +109,7 @@ double rate_near(const KernelSeries& series, double bytes) {
   return fastest;
 }
 
-// The rate of its largest works.
+// Returns the rate of the largest works of the series.
 double peak_rate(const KernelSeries& series) {
   return rate_near(series, series.points.back().bytes);
 }
@@ -234,7 +234,7 @@ void against_streams(const SampleEvidence& evidence, Slips& slips) {
   }
 }
 
-// The median of log(measured / predicted); none: the laws lack the kernel.
+// Returns the median of log(measured / predicted); nothing if the laws lack the kernel.
 std::optional<double> log_ratio(const KernelSeries& series, const KernelLaws& laws) {
   std::vector<double> ratios;
   try {
@@ -249,7 +249,7 @@ std::optional<double> log_ratio(const KernelSeries& series, const KernelLaws& la
   return median(ratios);
 }
 
-// unlike_earlier() reports other factors.
+// Finds only factors that look like a wrong unit; unlike_earlier() reports other factors.
 void against_earlier(const SampleEvidence& evidence, Slips& slips) {
   if (evidence.known.earlier == nullptr) return;
   for (const KernelSeries& series : evidence.series) {
@@ -276,7 +276,7 @@ Blame blame_of(const Strays& strays) {
   return blame;
 }
 
-// `less`: the number of rows that deviate by less to the same side, or are uncertain themselves.
+// `less` is the number of rows that deviate by less to the same side, or are uncertain themselves.
 void eighths(const Strays& strays, std::size_t less, Slips& slips) {
   if (strays.size() < kLeastBitRows || strays.size() <= 2 * less) return;
   std::vector<double> logs;
@@ -339,7 +339,7 @@ Blames of_slips(const SampleEvidence& evidence, SlipKind kind) {
   return blames;
 }
 
-// A row that is `ratio` times faster than the data sheet allows.
+// This row is `ratio` times faster than the data sheet allows.
 struct Above {
   const Sample* row;
   double ratio;
@@ -360,7 +360,7 @@ void products_above(const KernelSeries& series, const GpuSpec& spec, std::vector
   }
 }
 
-// Up to its capacity, bytes may come from the L2 cache.
+// Bytes up to the capacity of the L2 cache may come from the cache.
 void streams_above(const KernelSeries& series, const GpuSpec& spec, std::vector<Above>& above) {
   if (!is_stream(series)) return;
   for (const SizedSample& point : series.points) {

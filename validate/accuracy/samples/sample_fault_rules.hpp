@@ -1,4 +1,4 @@
-// The rules of sample_faults.hpp follow here, one for each kind of fault.
+// This lists the rules of sample_faults.hpp, one for each kind of fault.
 #pragma once
 
 #include <span>

@@ -14,11 +14,11 @@
 namespace windtunnel {
 namespace {
 
-// A neighbour on the other thread of a core, or in its memory, makes a series take up to twice as
-// long, and the step from one cache to the next deviates from a line by as much again; products,
-// whose shapes differ, by twice that. Deviations must also exceed the usual ones of the kernel's
+// Work on the other thread of a core, or on the same memory, makes a series take up to twice as
+// long. The step from one cache to the next deviates from a line by as much again. Products, whose
+// shapes differ, deviate by twice that. Deviations must also exceed the usual ones of the kernel's
 // series: with tails like Student's with 4 degrees of freedom, eight deviations occur once in 700
-// rows, and exceed a factor of four only for kernels that deviate by a sixth.
+// rows, and exceed a factor of four only for kernels that usually deviate by a sixth.
 constexpr double kStrays = 4;
 constexpr double kShapesStray = 8;
 constexpr double kDeviations = 8;
@@ -26,13 +26,13 @@ constexpr double kDeviations = 8;
 // explains it. In runs without faults such rows reach five deviations.
 constexpr double kDeviationsOutOfOrder = 6;
 
-// Number of sizes in a window, which two bad rows do not distort. Neighbours alone change a window
-// by less than this factor. On loaded machines, falls in clean series reach five deviations of all
-// rows, or three of their own, but not both.
+// A window has this many sizes, which two bad rows do not distort. Other work on the machine alone
+// changes a window by less than kFalls. On loaded machines, falls in clean series reach five
+// deviations of all rows, or three of their own, but not both.
 constexpr std::size_t kWindow = 3;
 constexpr double kFalls = 2;
 constexpr double kFallDeviations = 6;  // of the run's rows
-// Deviations of the series itself, and of these sizes about a line.
+// In deviations of the series itself, and of the sizes of both windows about a line.
 constexpr double kFallScatters = 2.5;
 
 // The smallest work may be faster per byte than the next ones because it is in a closer cache: by
@@ -79,8 +79,9 @@ double scatter_about_line(std::span<const SizedSample> points) {
   return std::sqrt(std::max(0.0, yy - y * y - along) * n / (n - 2));
 }
 
-// The largest fall of time from a window of sizes to the next, if all times of the second are below
-// all of the first, and by more than noise: true falls follow a line, whereas load scatters times.
+// Returns the largest fall of time from a window of sizes to the next, if all times of the second
+// are below all of the first, and by more than noise: true falls follow a line, whereas load
+// scatters times.
 double largest_fall(const KernelSeries& series, double run_noise) {
   const std::span points(series.points);
   double largest = 0;
@@ -101,7 +102,7 @@ double largest_fall(const KernelSeries& series, double run_noise) {
   return largest;
 }
 
-// The smallest works, one for each size.
+// Returns the smallest works, one for each size.
 std::vector<SizedSample> smallest(const KernelSeries& series) {
   std::vector<SizedSample> points;
   for (const SizedSample& point : series.points) {
@@ -111,8 +112,8 @@ std::vector<SizedSample> smallest(const KernelSeries& series) {
   return points;
 }
 
-// A fit of t = a + b size without bounds and with relative errors: a, and its standard error from
-// the noise.
+// Fits t = a + b size without bounds and with relative errors: a, and its standard error from the
+// noise.
 struct Start {
   double seconds = 0;
   double error_s = 0;
@@ -159,7 +160,7 @@ struct TimedResidual {
   double residual = 0;
 };
 
-// [run] A resumed run counts its seconds from 0 again.
+// Returns the residuals of each run. A resumed run counts its seconds from 0 again.
 std::vector<std::vector<TimedResidual>> residuals_over_runs(const SampleEvidence& evidence) {
   constexpr double kSameBatch_s = 1e-3;
   std::map<const Sample*, double> residuals;
@@ -179,7 +180,7 @@ std::vector<std::vector<TimedResidual>> residuals_over_runs(const SampleEvidence
   return runs;
 }
 
-// Means over rows measured at about the same time, because a disturbance slows all of them.
+// Returns means over rows measured at about the same time, because a disturbance slows all of them.
 std::vector<TimedResidual> bins_of(std::vector<TimedResidual> run, double noise) {
   std::ranges::stable_sort(run, {}, &TimedResidual::at_s);
   std::vector<TimedResidual> bins;
@@ -193,8 +194,8 @@ std::vector<TimedResidual> bins_of(std::vector<TimedResidual> run, double noise)
   return bins;
 }
 
-// The correlation of bins with time (Fisher's transformation), and their slope over the run (Theil
-// and Sen).
+// Blames a run if its bins correlate with time (Fisher's transformation) and their slope over the
+// run matters (Theil and Sen).
 std::optional<Blame> trend(const std::vector<TimedResidual>& bins) {
   if (bins.size() < kLeastBins) return std::nullopt;
   const auto n = static_cast<double>(bins.size());
@@ -228,8 +229,8 @@ std::optional<Blame> trend(const std::vector<TimedResidual>& bins) {
                   std::exp(all))};
 }
 
-// Compares the run's first work with its repetition at the end: blamed if they differ by more than
-// nearly any two rows do.
+// Compares the run's first work with its repetition at the end. Both are blamed if they differ by
+// more than nearly any two rows do.
 std::optional<Blame> changed(const Sample& first, const Sample& again,
                              const std::vector<double>& strays) {
   const double change = std::log(alone(again, {}).median_s / alone(first, {}).median_s);
@@ -266,8 +267,8 @@ Blames changed_works(const SampleEvidence& evidence) {
 
 // ---- Laws.
 
-// Wald and Wolfowitz's test: by how many standard deviations the number of runs of one sign exceeds
-// its expectation.
+// Returns by how many standard deviations the number of runs of one sign exceeds its expectation
+// (Wald and Wolfowitz's test).
 double runs_of_signs(const std::vector<double>& residuals) {
   double positive = 0;
   double runs = 1;

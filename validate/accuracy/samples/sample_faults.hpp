@@ -48,13 +48,13 @@ struct SampleFaultKind {
 };
 std::span<const SampleFaultKind> sample_fault_kinds();
 
-// In the order of the kinds.
+// Returns the faults in the order of the kinds.
 std::vector<SampleFault> sample_faults(std::span<const Sample> samples, const KnownMachine& known);
 
 bool any_refused(std::span<const SampleFault> faults);
 
-// The library's GPU with the name that the device reports ("NVIDIA H200"); nullptr: a CPU, or a GPU
-// that the library lacks.
+// Returns the library's GPU with the name that the device reports ("NVIDIA H200"); null for a CPU,
+// and for a GPU that the library lacks.
 const GpuSpec* spec_of_device(std::string_view device);
 
 }  // namespace windtunnel

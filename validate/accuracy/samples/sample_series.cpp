@@ -32,7 +32,7 @@ SizedSample sized(const Sample& sample, bool product) {
   return point;
 }
 
-// Fits a line through `near` in log size and log time by repeated medians, and returns it at
+// Fits a line to `near` in log size and log time by repeated medians, and returns the log time at
 // `size`.
 double repeated_median(const std::vector<const SizedSample*>& near, double size) {
   std::vector<double> slopes;

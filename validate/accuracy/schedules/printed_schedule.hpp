@@ -14,8 +14,9 @@ struct PrintedSchedule {
   int slices = 1;  // per sequence
 };
 
-// "ZB-2p" -> zb-2p, "1F1B_I" -> interleaved-1f1b. Ignores case, '_' and parentheses, except
-// "all-reduce optimizer sync". None: unknown.
+// Reads "ZB-2p" as zb-2p, "1F1B_I" as interleaved-1f1b. Case does not matter, '_' counts as '-',
+// and what begins with a parenthesis is ignored, except "all-reduce optimizer sync". Returns
+// nothing for an unknown name.
 std::optional<PrintedSchedule> printed_schedule(std::string_view text);
 
 }  // namespace windtunnel

@@ -185,7 +185,7 @@ void validate_rate(const CsvTable& table, size_t row, size_t column, PipelineCas
   report.rows.push_back(std::move(result));
 }
 
-// [row] The case; none if the row cannot be read.
+// Returns the case of each row; nothing for a row that cannot be read.
 std::vector<std::optional<PipelineCase>> rate_cases(const CsvTable& table,
                                                     ValidationReport& report) {
   constexpr double kMillisecond = 1e-3;

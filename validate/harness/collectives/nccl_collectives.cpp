@@ -119,7 +119,7 @@ void pass_for_hosts(int rank, const DeviceShare& share) {
   if (share.hosts == 1) setenv("NCCL_SOCKET_IFNAME", "lo", 0);
 }
 
-// The id that rank 0 creates, sent over the group.
+// Returns the id that rank 0 creates and sends over the group.
 ncclUniqueId shared_id(TcpGroup& group) {
   ncclUniqueId id = {};
   std::string fault;
@@ -247,8 +247,9 @@ class NcclCollectives : public Collectives {
     return std::exchange(communicator_, nullptr);
   }
 
-  // Ends kernels with undefined results. Returns when graphs that contain some are destroyed. The
-  // lock is not held meanwhile, so callers of a collective do not wait for that.
+  // Ends running kernels, whose results are then undefined. NCCL returns only when graphs that
+  // contain its collectives are destroyed. The lock is not held meanwhile, so callers of a
+  // collective do not wait for that.
   void abort() {
     const ncclComm_t broken = taken();
     if (broken != nullptr) nccl().comm_abort(broken);
@@ -309,13 +310,14 @@ std::string why_no_nccl() {
 std::string nccl_version() {
   int code = 0;
   if (!nccl().fault.empty() || nccl().get_version(&code) != ncclSuccess) return "";
-  // The encoding of versions since 2.9.
+  // This is the encoding of versions since 2.9.
   return fmt::format("{}.{}.{}", code / 10000, code / 100 % 100, code % 100);
 }
 
 std::unique_ptr<Collectives> nccl_collectives(TcpGroup& group, const DeviceShare& share) {
   if (share.ranks_per_device > 1) pass_for_hosts(group.rank(), share);
-  // NCCL would register buffers of captured collectives, which a training step's buffers are not.
+  // NCCL would register the buffers of captured collectives, but the buffers of a training step are
+  // not registered.
   setenv("NCCL_GRAPH_REGISTER", "0", 0);
   setenv("NCCL_RUNTIME_CONNECT", "0", 0);  // rings and trees are connected now, not when first used
   std::string fault = why_no_nccl();

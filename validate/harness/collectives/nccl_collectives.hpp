@@ -19,7 +19,7 @@
 
 namespace windtunnel {
 
-// Empty if NCCL can be used, else the reason why not, e.g. "built without NCCL".
+// Returns "" if NCCL can be used, else the reason why not, e.g. "built without NCCL".
 std::string why_no_nccl();
 std::string nccl_version();  // "2.28.9"; empty: no NCCL
 

@@ -1,4 +1,4 @@
-// NCCL in a build without its header: reports this, and refuses to run.
+// In a build without NCCL's header, these functions say so and refuse to run.
 #include "validate/harness/collectives/nccl_collectives.hpp"
 
 namespace windtunnel {

@@ -9,10 +9,10 @@
 namespace windtunnel {
 namespace {
 
-// Real seconds of the shortest step: a thread takes a tenth of it to wake.
+// Shorter steps, in real seconds, are joined: a thread takes a tenth of this time to wake.
 constexpr double kShortestRoundS = 0.5e-3;
 
-// Seconds for bytes between two GPUs on idle links; 0 to itself.
+// Returns the seconds for bytes between two GPUs on idle links; 0 to itself.
 double idle_seconds(const LinkTable& links, RankId source, RankId destination, double bytes) {
   std::vector<LinkId> route;
   links.append_route(source, destination, route);
@@ -44,7 +44,7 @@ CollectiveForm form_of(CollectiveKind kind, CollectiveAlgorithm algorithm) {
   return CollectiveForm::rounds;
 }
 
-// The share of the buffer that a member sends to one other member.
+// Returns the share of the buffer that a member sends to one other member.
 double payload_share(CollectiveForm form, int members) {
   const double part = 1.0 / members;
   switch (form) {
@@ -58,8 +58,8 @@ double payload_share(CollectiveForm form, int members) {
   }
 }
 
-// Seconds of a step on idle links, in the scenario. In an exchange by turns each step sends a whole
-// edge.
+// Returns the seconds of a step on idle links, in the scenario. In an exchange by turns each step
+// sends a whole edge.
 double step_seconds(const CollectiveWork& work) {
   return work.by_turns ? work.edge_s : work.edge_s / work.rounds;
 }

@@ -34,10 +34,10 @@ struct CollectiveWork {
   int rounds = 1;
   double edge_s = 0;      // in the scenario: time of the busiest edge on an idle link
   bool by_turns = false;  // in each round, a member exchanges with one other member
-  // [destination] Bytes that each byte of payload occupies on the links, for forms other than
-  // rounds.
+  // [member] Bytes that each byte of payload sent to that member occupies on the links, for forms
+  // other than rounds.
   std::map<int, double> occupied;
-  // [member] Bytes in the scenario that its links carry in all rounds.
+  // [member] Bytes, in the scenario, that this rank sends to that member in all rounds.
   std::map<int, double> out;
   std::vector<int> in;  // members that send
 };
@@ -82,10 +82,9 @@ struct CarriedBytes {
 };
 CarriedBytes carried_bytes(const Plan& plan, const CollectiveWorks& works, const LinkTable& links);
 
-// The input numbers of a collective and the expected result. Numbers are small and whole, so that
-// sums are exact in any order, and differ between collectives, so that a stale result is noticed.
-// Only the first, middle and last element of each part are set and checked.
-
+// Gives the input numbers of a collective and the expected result. Numbers are small and whole, so
+// that sums are exact in any order, and differ between collectives, so that a stale result is
+// noticed. Only the first, middle and last element of each part are set and checked.
 struct CollectiveNumbers {
   CollectiveForm form = CollectiveForm::all_reduce;
   std::size_t members = 1;

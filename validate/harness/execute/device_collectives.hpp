@@ -14,7 +14,7 @@
 
 namespace windtunnel {
 
-// The form of the task on devices; none: it goes over TCP.
+// Returns the form of the task on devices; nothing if it goes over TCP.
 std::optional<CollectiveForm> device_form(const Task& task);
 
 // Throws Error if ranks could call collectives in different orders: all ranks have one

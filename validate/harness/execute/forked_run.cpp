@@ -30,7 +30,7 @@ constexpr std::chrono::milliseconds kLook{10};
 // At most this much of the time between two checks counts as silence. In a longer time the watcher
 // did not run, and the processes hardly did.
 constexpr std::chrono::milliseconds kMostOfLook{50};
-// Time for the process that the others lost to report its reason.
+// A process to which the others lost their connection has this time to report its reason.
 constexpr std::chrono::seconds kFollowers{2};
 constexpr std::int64_t kBeforeStartNs = 30'000'000;
 
@@ -139,8 +139,8 @@ class ForkedRun {
     return fault;
   }
 
-  // A fault of processes that have ended since; of several, one that is not a consequence of
-  // another.
+  // Returns a fault of a process that has ended since the last check; if there are several, one
+  // that is not a consequence of another.
   std::optional<Fault> ended_fault() {
     std::optional<Fault> fault;
     for (std::size_t i = 0; i < watched_.size(); ++i) {

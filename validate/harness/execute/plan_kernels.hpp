@@ -38,7 +38,7 @@ struct PlanKernels {
   Share share(std::span<const CostPart> cost, double real_per_s) const;
 };
 
-// The kernels for a compressor; for "none" and unknown names those of int8.
+// Returns the kernels for a compressor; for "none" and unknown names, the kernels of int8.
 std::array<KernelSteps, kKernelRoles> kernels_for(const std::string& compressor);
 
 // Times the kernels in as many processes at once as the plan has ranks. Throws Error if the device

@@ -27,7 +27,7 @@ constexpr double kMostPieces = 64;
 constexpr double kPlainPiece = 32e3;  // real bytes of a piece if no bucket limits them
 
 constexpr std::size_t kBlock = std::size_t{1} << 20;
-// After that writing starts again at the beginning.
+// The file grows no larger: writing then starts again at its beginning.
 constexpr std::size_t kFileBytes = std::size_t{64} << 20;
 
 }  // namespace

@@ -30,9 +30,8 @@
 
 namespace windtunnel {
 
-// The bytes that a rank copies, encodes and stores, in memory and in an unnamed file, which
+// Copies, encodes and stores the bytes of a rank, in memory and in an unnamed file, which
 // disappears with the process.
-
 class RankStore {
  public:
   RankStore() = default;
@@ -74,12 +73,12 @@ class RankRun {
   // Ends the process from any thread of the rank. Does not return.
   using Fail = std::function<void(const std::exception&)>;
 
-  // `spans`: [task] receives the times. Keeps references.
+  // `spans` receives the times of each task. Keeps references.
   RankRun(const RankSetup& setup, RankWire& wire, const RunClock& clock, Span* spans, Fail fail);
 
-  // Runs until all tasks have ended and `all_through` says that those of the other ranks have ended
-  // too, because these may still send to this rank. `all_through` is called as often as signs of
-  // life are due (forked_run.hpp). Any thread calls `step` when work progresses.
+  // Runs until all tasks have ended and `all_through` says that the tasks of the other ranks have
+  // ended too, because the other ranks may still send to this one. `all_through` is called as often
+  // as signs of life are due (forked_run.hpp). Any thread calls `step` when work progresses.
   void run(const std::function<bool(bool through)>& all_through, const std::function<void()>& step);
 
  private:

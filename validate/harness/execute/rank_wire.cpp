@@ -134,7 +134,7 @@ bool RankWire::receive_until(std::int64_t until_ns, const OnFrame& on_frame) {
 }
 
 void RankWire::send_strangers_away() {
-  // Further ones wait for the next call, so that they do not delay the run's own data.
+  // Further processes wait for the next call, so that they do not delay the run's own data.
   for (int left = kStrangersAtOnce; left > 0; --left) {
     const int stranger = accept(met_.listener, nullptr, nullptr);
     if (stranger < 0) return;

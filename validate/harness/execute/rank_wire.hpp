@@ -41,8 +41,9 @@ class RankWire {
  public:
   using OnFrame = std::function<void(int from, const FrameHead& head, std::vector<std::byte>)>;
 
-  // `network`: the network limits rates itself. Data is then acknowledged at once; otherwise TCP
-  // would wait 40 ms for data to combine with, and a send ends when its bytes are acknowledged.
+  // With `network`, a network limits the rates itself, and a send ends when its bytes are
+  // acknowledged. Data is then acknowledged at once; otherwise TCP would wait 40 ms for data with
+  // which to combine the acknowledgement.
   RankWire(int rank, MetRanks met, bool network = false);
   ~RankWire();
   RankWire(const RankWire&) = delete;

@@ -49,7 +49,6 @@ void wake_exactly();
 // piece occupies the link for as long as the piece needs, after what was queued before. Flows that
 // send piece by piece therefore share a link in turns, and a flow limited by another link takes no
 // more of this one than it gets there. The engine's fluid model shares max-min fairly instead.
-
 class LinkClocks {
  public:
   using Bucket = std::atomic<double>;          // seconds of the scenario

@@ -14,13 +14,13 @@
 
 namespace windtunnel {
 
-// Why this machine cannot have a testbed, in one line; empty: it can.
+// Returns in one line why this machine cannot have a testbed; empty if it can.
 std::string why_no_testbed();
 
-// The rate of the node's port in the scenario, degraded as its NIC is.
+// Returns the rate of the node's port in the scenario, degraded as its NIC is.
 double testbed_port_Bps(const Cluster& cluster, int node);
-// Bytes of the scenario that the port sends at once after a pause long enough for them: only the
-// rest of a message takes time.
+// Returns the bytes of the scenario that the port sends at once after a pause long enough for them:
+// only the rest of a message takes time.
 double testbed_burst_bytes(const Cluster& cluster, int node, const ExecutionScale& scale);
 
 class Testbed {

@@ -24,7 +24,7 @@ std::string host_name() {
   return boot.empty() ? name.data() : boot;
 }
 
-// The cores on which this process may run, a character each.
+// Returns the cores on which this process may run, a character each.
 std::string core_names() {
   cpu_set_t cores;
   CPU_ZERO(&cores);
@@ -36,7 +36,8 @@ std::string core_names() {
   return names;
 }
 
-// The most ranks per core. Launchers may give each rank cores of its own, or all ranks the same.
+// Returns the most ranks per core. Launchers may give each rank cores of its own, or all ranks the
+// same.
 int most_on_cores(const std::vector<std::string>& hosts, const std::vector<std::string>& cores) {
   std::map<std::string, std::pair<int, std::string>> of_host;  // ranks, and cores of any
   for (size_t rank = 0; rank < hosts.size(); ++rank) {
@@ -70,7 +71,7 @@ std::string receive_text(TcpGroup& group, int from) {
 
 }  // namespace
 
-// Goes through rank 0, because texts are short.
+// Texts go through rank 0, because they are short.
 std::vector<std::string> told_by_all(TcpGroup& group, const std::string& own) {
   std::vector<std::string> told(static_cast<size_t>(group.ranks()));
   if (group.rank() != 0) {

@@ -9,21 +9,21 @@
 
 namespace windtunnel {
 
-// The texts of all ranks, in rank order.
+// Returns the texts of all ranks, in rank order.
 std::vector<std::string> told_by_all(TcpGroup& group, const std::string& own);
 
-// Throws AgreedFault on every rank, with the rank at fault, if any rank has a fault ("": none). To
-// be called before steps in which others would wait for a rank that cannot take part.
+// Throws AgreedFault on every rank, with the rank at fault, if any rank has a fault ("": none).
+// Ranks call it before steps in which others would wait for a rank that cannot take part.
 void agree(TcpGroup& group, const std::string& fault);
 
-// The largest number of ranks with equal texts, which are those on one host or one device.
+// Returns the largest number of ranks with equal texts, such as ranks on one host or on one device.
 int most_alike(const std::vector<std::string>& told);
 
 double least_of_all(TcpGroup& group, double own);
 
 struct DeviceShare {
   int index = 0;  // of the device that this rank took, on its host
-  // The most in the group; if above 1, they share its time; CPU: per core.
+  // The most ranks of the group on one device (CPU: on one core); if above 1, they share its time.
   int ranks_per_device = 1;
   int hosts = 1;
   int local_rank = 0;  // index among the ranks of its host, and their number

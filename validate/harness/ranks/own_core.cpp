@@ -27,7 +27,7 @@ void run_on(const cpu_set_t& cores) {
   pthread_setaffinity_np(pthread_self(), sizeof cores, &cores);
 }
 
-// The first number of "0,64" or "0-1".
+// Reads the first number of "0,64" or "0-1".
 int first_thread_of_core(int thread) {
   std::ifstream file("/sys/devices/system/cpu/cpu" + std::to_string(thread) +
                      "/topology/thread_siblings_list");
@@ -35,8 +35,8 @@ int first_thread_of_core(int thread) {
   return file >> first ? first : thread;
 }
 
-// In the order in which ranks take them: one thread of each core first, because two threads of a
-// core share it.
+// Returns threads in the order in which ranks take them: one thread of each core first, because two
+// threads of a core share it.
 std::vector<int> threads_of(const cpu_set_t& usable) {
   std::vector<int> threads;
   std::set<int> cores;

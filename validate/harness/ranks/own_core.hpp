@@ -23,12 +23,10 @@ class OwnCore {
   cpu_set_t before_;
 };
 
-// Child processes that do not outlive their parent.
-
-// As fork(), but the child is killed when this process ends for any reason.
+// Forks as fork() does, but the child is killed when this process ends for any reason.
 pid_t fork_child();
-// For the child: closes all inherited descriptors except the standard streams and this one, so that
-// its life keeps nothing else open.
+// Closes all descriptors that the child inherited, except the standard streams and this one, so
+// that a living child keeps nothing else open.
 void keep_only(int descriptor);
 
 }  // namespace windtunnel

@@ -26,8 +26,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kForkedS = 60;  // limit for forked ranks to connect
 
-// Where a rank listens, as rank 0 tells it. Without an address it is rank 0's host, at the address
-// that the reader used.
+// Says where a rank listens, as rank 0 reports it. An empty address means rank 0's host, at the
+// address that the reader used.
 struct Listener {
   std::array<char, 46> address = {};
   std::int32_t port = 0;
@@ -173,8 +173,8 @@ std::string host_of(const tcp::socket& socket) {
   return fault ? "an unknown host" : peer.address().to_string();
 }
 
-// Rank 0's side of finding each other. Each rank identifies itself, and is told where all listen
-// when the last has come, or why there will be no group.
+// Rank 0's side of finding each other. Each rank identifies itself. When the last has come, rank 0
+// tells all ranks where all listen; if there will be no group, it tells them why.
 class Reception {
  public:
   Reception(const RankPlace& place, std::uint64_t job, double timeout_s)
@@ -296,7 +296,7 @@ std::vector<tcp::endpoint> resolved(asio::io_context& context, const RankPlace& 
   return endpoints;
 }
 
-// The other ranks' side: where each rank listens, at an address that this host can reach.
+// Asks rank 0 where each rank listens, at an address that this host can reach.
 std::vector<tcp::endpoint> ask_reception(const RankPlace& place, const Hello& hello,
                                          double timeout_s) {
   asio::io_context context;

@@ -21,7 +21,7 @@ using RankSockets = std::vector<int>;
 // after each pause the first megabyte took 1 ms longer. If Linux lacks the alternative, the default
 // stays.
 void send_unpaced(int descriptor);
-// Sends small messages without delay, too.
+// Sends small messages without delay, too (TCP_NODELAY).
 void send_at_once(int descriptor);
 
 // How many connecting processes a rank accepts before it checks again which ranks are there.
@@ -46,7 +46,7 @@ class ForkedRanks {
   std::unique_ptr<Ports> ports_;
 };
 
-// A random number that identifies processes of the run.
+// Returns a random number that identifies processes of the run.
 std::uint64_t run_secret();
 
 struct RankAddress {

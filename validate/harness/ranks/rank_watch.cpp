@@ -25,7 +25,8 @@ using Milliseconds = std::chrono::milliseconds;
 // Time for ranks that notice a failure over TCP to end.
 constexpr std::chrono::seconds kGrace{5};
 
-// Its pipe has ended, so the process has ended or is about to. The caller still has to wait for it.
+// The rank's pipe has ended, so the process has ended or is about to. The caller still has to wait
+// for it.
 bool ended_well(const ForkedRank& rank) {
   siginfo_t info = {};
   while (waitid(P_PID, static_cast<id_t>(rank.process), &info, WEXITED | WNOWAIT) != 0) {
@@ -46,7 +47,7 @@ bool take_ended(const std::vector<pollfd>& waits, std::vector<ForkedRank>& ranks
   return failed;
 }
 
-// -1: none; else rounded up, so that poll() does not return before that time.
+// Returns -1 without a time. Rounds up, so that poll() does not return before that time.
 int milliseconds_to(const std::optional<Clock::time_point>& until) {
   if (!until) return -1;
   const auto left = std::chrono::ceil<Milliseconds>(*until - Clock::now());

@@ -169,7 +169,7 @@ constexpr char kFollows = 'f';
   const std::string told =
       (ending.follows ? kFollows : kOwn) + ending.message.substr(0, kLongestMessage);
   const ssize_t written = write(pipe, told.data(), told.size());
-  // Avoids the parent's destructors and buffers.
+  // _exit() avoids the parent's destructors and buffers.
   _exit(written < 0 ? kFailed + 1 : kFailed);
 }
 
@@ -225,13 +225,14 @@ void run_ranks(int ranks, const std::function<void(TcpGroup&)>& body) {
       return {true, false, error.what(), std::current_exception()};
     }
   };
-  // Unwritten output would be written by each process.
+  // Each process would write the unwritten output again.
   std::fflush(nullptr);
   std::vector<ForkedRank> children;
   for (int rank = 1; rank < ranks; ++rank) {
     std::array<int, 2> ends = {};
     if (pipe(ends.data()) != 0) refuse_process(rank, ranks);
-    // If the child waits for rank 0 on a device, no broken connection tells it that rank 0 is gone.
+    // If the child waits for rank 0 on a device, no broken connection tells it that rank 0 is gone,
+    // so the child is killed with its parent.
     const pid_t process = fork_child();
     if (process < 0) refuse_process(rank, ranks);
     if (process == 0) {

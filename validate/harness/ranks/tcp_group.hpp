@@ -16,7 +16,6 @@
 namespace windtunnel {
 
 // A collective runs among these ranks: all processes of a group, or one group of a Plan.
-
 class Peers {
  public:
   virtual ~Peers() = default;
@@ -71,7 +70,7 @@ class TcpGroup : public Peers {
   std::unique_ptr<Connections> connections_;
 };
 
-// A group of processes that are already connected (rank_sockets.hpp) and that others watch.
+// Makes a group of processes that are already connected (rank_sockets.hpp) and that others watch.
 TcpGroup joined_group(int rank, const RankSockets& sockets);
 
 // Runs `body` in every process; rank 0 is the calling one, and the others end afterwards. The

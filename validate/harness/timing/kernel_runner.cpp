@@ -59,7 +59,7 @@ Run prepare_steps(const KernelSteps& steps, const Device& device, Collectives* c
   };
 }
 
-// Zeros, which stay zero however often they are summed.
+// Buffers of sums hold zeros, which stay zero however often they are summed.
 std::shared_ptr<DeviceBuffer> zeros(const Device& device, std::size_t size_bytes) {
   auto buffer = std::make_shared<DeviceBuffer>(device, size_bytes);
   buffer->upload(std::vector<std::byte>(size_bytes));
@@ -113,7 +113,8 @@ Run prepare_reduce_scatter(const KernelWork& work, const Device& device, Collect
   };
 }
 
-// In place, like the last step of a bucket's all-reduce: the rank's part is already in position.
+// It works in place, like the last step of a bucket's all-reduce: the rank's part is already in
+// position.
 Run prepare_all_gather(const KernelWork& work, const Device& device, Collectives& collectives) {
   const std::size_t part = part_elements(work, collectives) * sizeof(float);
   const auto all = zeros(device, part * static_cast<std::size_t>(collectives.ranks()));
@@ -134,7 +135,7 @@ Run prepare_broadcast(const KernelWork& work, const Device& device, Collectives&
 }
 
 struct Operation {
-  // the kind if a library chooses the algorithm; empty: only over TCP
+  // The kind of collective, if a library chooses the algorithm; empty: it is timed only over TCP.
   std::string_view chosen;
   std::string_view algorithm;  // in TcpCollectives; empty: not timed over TCP
   Run (*prepare)(const KernelWork& work, const Device& device, Collectives& collectives);
@@ -189,8 +190,8 @@ TimedWork timed_work(const KernelSteps& steps, SampleRole role, CacheState cache
                      const Device& device, Collectives* collectives) {
   return {steps, role, cache, [=, &device]() -> Run {
             if (cache == CacheState::warm) return prepare_steps(steps, device, collectives);
-            // For small works, whose time does not depend on memory: as many as fit into the
-            // first-level cache.
+            // Limits the copies of small works, whose time does not depend on memory, to as many as
+            // fit into the first-level cache.
             constexpr double kMostCopies = 2000;
             const double times =
                 std::min(kMostCopies, 1 + bytes_between(device) / memory_bytes(steps));

@@ -13,7 +13,6 @@
 namespace windtunnel {
 
 // A work to be measured, its purpose, and how to run it.
-
 struct TimedWork {
   KernelSteps steps;
   SampleRole role = SampleRole::fit;
@@ -23,27 +22,26 @@ struct TimedWork {
   int tier = 0;  // 0: always measured; if time is short, the highest tiers are left out first
 };
 
-// Empty if the device can run each step and the ranks are there, else what is missing.
+// Returns "" if the device can run each step and the ranks are there, else what is missing.
 std::string why_not_runnable(const KernelSteps& steps, const Device& device,
                              const Collectives* collectives = nullptr);
 
 // Sums the bytes of all steps' buffers, which exist at the same time.
 double memory_bytes(const KernelSteps& steps);
 
-// Steps run in sequence; works of a step run on streams (threads) of their own. Cold: each run uses
-// other buffers, which repeat after more bytes than any cache holds. (Filling the caches with other
-// data instead would include the time to write that back.) `collectives` must outlive the result.
+// Steps run in sequence; works of a step run on streams (threads) of their own. If the cache is
+// cold, each run uses other buffers, which repeat after more bytes than any cache holds. (Filling
+// the caches with other data instead would include the time to write that data back.) `collectives`
+// must outlive the result.
 TimedWork timed_work(const KernelSteps& steps, SampleRole role, CacheState cache,
                      const Device& device, Collectives* collectives = nullptr);
 
-// Prepares one collective of models/calibration/kernel_work.hpp, with buffers of its own, for ranks
-// that all run it. Kinds that name an algorithm use TcpCollectives; others use whatever connects
-// the ranks.
-
-// Empty if it can run, else why not; nullptr: a single rank.
+// Returns "" if the collective can run, else why not. A null `collectives` means a single rank.
 std::string why_no_collective(const KernelWork& work, const Collectives* collectives);
 
-// The result owns the buffers; `collectives` must outlive it.
+// Prepares one collective of models/calibration/kernel_work.hpp, with buffers of its own, for ranks
+// that all run it. Kinds that name an algorithm use TcpCollectives; others use whatever connects
+// the ranks. The result owns the buffers; `collectives` must outlive it.
 std::function<void()> prepare_collective(const KernelWork& work, const Device& device,
                                          Collectives& collectives);
 

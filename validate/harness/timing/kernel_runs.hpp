@@ -16,7 +16,7 @@ namespace windtunnel {
 // The result owns the buffers and starts the kernel whenever it is called.
 using PrepareKernel = std::function<void()> (*)(const KernelWork& work, const Device& device);
 
-// nullptr: the device does not have the kernel (for this type).
+// Returns null if the device does not have the kernel (for this type).
 PrepareKernel find_kernel(const KernelWork& work, const Device& device);
 
 inline std::size_t whole(double number) {
@@ -49,9 +49,7 @@ class RunBuffers {
 std::shared_ptr<RunBuffers> buffers_on(const Device& device);
 
 // Prepares one kernel of a compressor, by its name in models/calibration/kernel_work.hpp, on
-// normally distributed gradients.
-
-// nullptr: not a compressor's kernel.
+// normally distributed gradients. Returns null if it is not a compressor's kernel.
 PrepareKernel find_compressor(std::string_view kernel);
 
 }  // namespace windtunnel

@@ -19,8 +19,8 @@
 namespace windtunnel {
 namespace {
 
-// The smallest number of bytes that a kernel moves, or of the fp32 buffer that it selects from. The
-// sizes that judge a fit lie between those that it is made of, at sqrt(2) times each.
+// Sizes start here, in bytes that a kernel moves, or bytes of the fp32 buffer that it selects from.
+// The sizes that judge a fit lie between the sizes that are fitted, at sqrt(2) times each.
 constexpr double kSmallest = 32e3;
 constexpr double kStep = 2;
 constexpr double kLarge = 8e6;  // from here on caches do not matter, and timings are long
@@ -69,7 +69,7 @@ bool has(const KernelKind& kind, std::string_view size) {
   return std::ranges::find(kind.sizes, size) != kind.sizes.end();
 }
 
-// The shapes of a kernel that are scaled to sizes, with one byte or element each.
+// Returns the shapes of a kernel that are scaled to sizes, with one byte or element each.
 std::vector<KernelWork> shapes_of(const KernelKind& kind) {
   KernelWork work;
   work.kernel = kind.name;
@@ -175,7 +175,7 @@ void add_sizes(const KernelKind& kind, Suite& suite) {
     for (double bytes = kSmallest; bytes <= suite.most_bytes();
          bytes *= bytes < kLarge ? steps : kLargeStep) {
       suite.add({{sized(shape, kind, bytes)}}, SampleRole::fit);
-      // After every fourth one, adds an intermediate size.
+      // After every fourth size, adds an intermediate one.
       if (++count % 4 == 0) {
         suite.add({{sized(shape, kind, bytes * kBetween)}}, SampleRole::judge);
       }
@@ -223,7 +223,7 @@ void add_large_streams(Suite& suite) {
   }
 }
 
-// Compress, copy, decode; products with a copy; encode and copy.
+// Adds compositions: compress, copy, decode; products with a copy; encode and copy.
 void add_compositions(Suite& suite) {
   for (const double elements : {1e5, 3e5, 1e6, 3e6, 8e6}) {
     const double packed = elements * 5 / 4;
@@ -244,7 +244,7 @@ void add_compositions(Suite& suite) {
   for (const int n : {256, 384, 512, 768}) {
     suite.add(fmt::format("gemm type=fp32 m={0} n={0} k={0} > copy bytes={1}", n, 4 * n * n),
               SampleRole::judge);
-    // Three layers of a backward pass, each followed by quantising its bucket.
+    // Two layers of a backward pass are each followed by quantising their bucket.
     suite.add(fmt::format("gemm type=fp32 m={0} n={0} k={0} > quantise-int8 elements={1} > "
                           "gemm type=fp32 m={0} n={0} k={0} > quantise-int8 elements={1}",
                           n, n * n),
@@ -285,7 +285,8 @@ void add_collectives(Suite& suite) {
   }
 }
 
-// Encode and send; compress, gather, decode the parts of all; a backward pass by buckets.
+// Adds compositions: encode and send; compress, gather, decode the parts of all; a backward pass by
+// buckets.
 void add_compositions_of_ranks(Suite& suite) {
   const int ranks = suite.ranks();
   const std::string all_gather = suite.of_these("all-gather-ring", "all-gather");
@@ -380,8 +381,8 @@ std::string kind_of(const TimedWork& work) {
   return kind;
 }
 
-// Tiers for `count` sizes in order: as many as a law needs, evenly spaced with both ends; the
-// others alternate.
+// Returns tiers for `count` sizes in order: as many in tier 0 as a law needs, evenly spaced with
+// both ends; the others alternate.
 std::vector<int> tiers_of_law(std::size_t count) {
   std::vector<int> tiers(count, -1);
   for (std::size_t i = 0; i < kLeastSizes; ++i) tiers[i * (count - 1) / (kLeastSizes - 1)] = 0;
@@ -419,7 +420,7 @@ std::vector<int> tiers_of(std::span<const TimedWork> works) {
 
 double effort_of(const TimedWork& work, DeviceKind kind) {
   constexpr double kCold = 2;  // factor for cold series, which need buffers larger than the caches
-  // Work that takes as long as the smallest one. A GPU's buffers are filled over PCIe.
+  // Work of this size takes as long as the smallest work. A GPU's buffers are filled over PCIe.
   const double kBytes = kind == DeviceKind::cpu ? 20e6 : 50e6;
   const double kFlops = kind == DeviceKind::cpu ? 30e6 : 50e9;
   double flops = 0;

@@ -17,7 +17,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr size_t kPerAgain = 50;  // one work in so many is measured again
+constexpr size_t kPerAgain = 50;  // one work in this many is measured again
 constexpr int kBlockTimings = 10;
 constexpr int kLeastTimings = 5;     // in a block, for works so long that ten exceed their share
 constexpr size_t kLeastQuiet = 5;    // undisturbed timings of a series
@@ -29,9 +29,9 @@ constexpr int kMostTaintedBlocks = 5;  // consecutive ones of a series; then it 
 // In longer timings this is a small part.
 constexpr double kTeamTimings = 8;
 // Other tenants come and go. They stay for about half a millisecond (measured on shared virtual
-// machines); if they are there for a share f of the time, they leave the device alone for that
-// times (1 - f) / f. A longer timing includes them, whether or not they are seen at its ends. For
-// small f the median hardly changes.
+// machines). If they are there for a share f of the time, they leave the device alone for (1 - f) /
+// f times as long as they stay. A longer timing includes them, whether or not they are seen at its
+// ends. For small f the median hardly changes.
 constexpr double kOthersStay_s = 0.5e-3;
 constexpr double kFewDisturbed = 0.05;
 
@@ -104,7 +104,7 @@ void find_inner_runs(Running& running, Team& team, double timing_s) {
   }
 }
 
-// Timings in seconds of a single run.
+// Returns timings in seconds of a single run.
 std::vector<Timing> timed_block(const Running& running, Team& team, benchmark::State& state) {
   std::vector<Timing> timings;
   for ([[maybe_unused]] auto turn : state) {
@@ -143,7 +143,7 @@ class Measurement {
     constexpr int kKnown = 500;  // timings needed to tell
     return progress_.timings > kKnown && 5 * progress_.disturbed > 4 * progress_.timings;
   }
-  // [work] Whether there is time for the works that have not begun.
+  // Returns for each work that has not begun whether there is time for it.
   std::vector<bool> within_budget(std::span<const TimedWork* const> pending);
   DeviceKind kind() const { return team_.device().kind; }
   // Works may start for the first time until then.
@@ -359,7 +359,7 @@ MeasureProgress Measurement::run(std::span<const TimedWork> works) {
       }
     }
     pending = std::move(rest);
-    // If works are left out, the time left over is for them: a block each.
+    // If works are left out, each work gets one block, and the time left over is for the others.
     const double until_s =
         progress_.left_out > 0 ? 0 : share_until(running.size(), count, early_s());
     for (Running& one : run_together(std::move(running), until_s, false)) {

@@ -5,8 +5,8 @@
 // are discarded, too; a work left with too few comes again at the end, unless the disturbance is
 // nearly permanent. Google Benchmark runs the blocks.
 //
-// If not even one block of each work fits into the budget, judging by those so far, works of the
-// highest tiers are left out (kernel_suite.hpp); tier 0 is always measured.
+// If the blocks measured so far show that not even one block of each work fits into the budget,
+// works of the highest tiers are left out (kernel_suite.hpp); tier 0 is always measured.
 #pragma once
 
 #include <cstdint>
@@ -57,8 +57,7 @@ struct MeasureEvents {
 MeasureProgress measure(std::span<const TimedWork> works, Team& team, const MeasureOptions& options,
                         const MeasureEvents& events);
 
-// Summary of a series of timings: its median with an interval, and the spread of timings.
-
+// Summarises a series of timings: its median with an interval, and the spread of timings.
 struct SeriesSummary {
   double median_s = 0;
   // The bootstrap (percentile method) gives this 95 % interval of the median.

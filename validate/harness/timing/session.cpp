@@ -19,12 +19,14 @@ namespace {
 
 using Key = std::pair<std::string, CacheState>;
 
-// Complete rows only. A row in which the writer was killed could be read with truncated numbers.
+// Returns complete rows only, because a row in which the writer was killed could be read with
+// truncated numbers.
 std::string_view whole_rows(std::string_view text) {
   return text.substr(0, text.rfind('\n') + 1);
 }
 
-// Works in the file, without those of the drift check, which belong to the run that measured them.
+// Returns the works in the file, without works of the drift check, which belong to the run that
+// measured them.
 std::set<Key> measured_before(const Session& session, const Team& team) {
   std::set<Key> keys;
   if (!std::filesystem::exists(session.samples_path)) return keys;

@@ -19,8 +19,8 @@ bool moved(double before, double after) {
   return before > 0 && after > 0 && std::abs(after / before - 1) > kClockDrift;
 }
 
-// Whether a block of `block_s` is unreliable, given the device's readings. The clock of a CPU is no
-// criterion: it follows the load of all cores within milliseconds.
+// Returns whether a block of `block_s` is unreliable, given the device's readings. The clock of a
+// CPU is no criterion: it follows the load of all cores within milliseconds.
 bool tainted(const Device& device, const DeviceReadings& before, const DeviceReadings& after,
              double block_s) {
   if (device.kind == DeviceKind::cpu) {
