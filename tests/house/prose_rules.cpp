@@ -139,7 +139,7 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-// The opening that a sentence of the text should not have; empty if there is none.
+// Returns the opening that a sentence of the text should not have; empty if there is none.
 std::string_view bad_opening(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     for (const std::string_view opening : kOpenings) {

@@ -1,6 +1,6 @@
-// `windtunnel sweep submit`: what Slurm, Kubernetes, HyperQueue and ssh are asked, which values are
-// refused, and that the shards they would start give the sweep. A real Slurm:
-// sweep_slurm_long_test.
+// Tests `windtunnel sweep submit`: its calls of Slurm, Kubernetes, HyperQueue and ssh, the values
+// that it refuses, and that the started shards give the sweep. sweep_slurm_long_test runs a real
+// Slurm.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <yaml-cpp/yaml.h>
@@ -154,7 +154,8 @@ TEST(SubmitSweep, JobsOfFoldersWithTheSameNameDiffer) {
   fs::remove_all(folder);
 }
 
-// Runs the manifest that kubectl gets, index by index, with the variable that pods have.
+// Runs the manifest that kubectl gets, index by index, with the environment variable that pods
+// have.
 TEST(SubmitSweep, PodsOfAnIndexedJobGiveTheSweep) {
   const std::string whole = whole_sweep(kTwelve, "submit-pods-whole");
   const std::string folder = expanded_sweep("submit-pods");
@@ -187,8 +188,8 @@ TEST(SubmitSweep, PodsOfAnIndexedJobGiveTheSweep) {
   for (const std::string& each : {whole, folder, folder + "-tools"}) fs::remove_all(each);
 }
 
-// A fake hq behaves as its manual says: it runs the command behind "--" for each index of --array,
-// with the variable of the index.
+// The fake hq behaves as the manual of HyperQueue says: it runs the command behind "--" for each
+// index of --array, with the environment variable of the index.
 TEST(SubmitSweep, HyperQueueRunsAnArrayAndMerges) {
   const std::string whole = whole_sweep(kTwelve, "submit-hq-whole");
   const std::string folder = expanded_sweep("submit-hq");
@@ -240,8 +241,8 @@ TEST(SubmitSweep, SshRunsAShardOnEachHostAndMerges) {
   for (const std::string& each : {whole, folder, tools_folder}) fs::remove_all(each);
 }
 
-// Shards see the folder under another path and call another program; log and merge run on this
-// machine.
+// Shards see the folder under another path and call another program; the log is written and the
+// shards are merged on this machine.
 TEST(SubmitSweep, WhatRunsHereKeepsFolderAndProgram) {
   const std::string folder = expanded_sweep("submit-elsewhere");
   for (const std::string engine : {"--hyperqueue", "--ssh node1"}) {

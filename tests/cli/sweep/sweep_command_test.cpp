@@ -1,5 +1,5 @@
-// `windtunnel sweep`: folders that are begun, killed, resumed, sharded and merged give the same
-// bytes.
+// Tests `windtunnel sweep`: a sweep gives the same bytes if it is killed and resumed, or split into
+// shards and merged.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -52,7 +52,7 @@ TEST(SweepCommand, FindsTheBestPoint) {
   fs::remove_all(folder);
 }
 
-// The command that `sweep expand` names as the next one runs as it is printed.
+// The command that `sweep expand` prints as the next one must run as printed.
 TEST(SweepCommand, WhatExpandSaysComesNextRuns) {
   const std::string folder = scratch_folder("sweep-next");
   const ProgramResult expanded = run_program(
@@ -261,8 +261,8 @@ TEST(SweepCommand, SubmitsAnArrayAndAMergeAfterIt) {
 }
 
 TEST(OptimiseIntervals, WhatItFindsIsWhatRunGives) {
-  // The gain comes from other trials than those that the interval was chosen by: with few trials it
-  // may be a loss.
+  // The gain is measured with other trials than the ones that chose the interval: with few trials
+  // it may be negative.
   const std::string set = " --set campaign.replicas=64 ";
   const ProgramResult result = run_program(
       "optimise scenarios/small.yaml --over snapshots.0.every --for goodput --json" + set);
