@@ -1,5 +1,5 @@
-// What papers report of networks; docs/physics/network.md lists our figures beside the published
-// ones. Where we miss a published range, the test expects what is predicted, and says so.
+// Compares figures that papers report for networks with ours; docs/physics/network.md lists both.
+// If we miss a published range, the test expects our prediction, and a comment says "Missed".
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -194,8 +194,8 @@ TEST(NetworkHeadlines, ReducingOnTheHostBeatsRingsThroughPcie) {
   }
 }
 
-// A data-parallel step that reduces the gradients of each layer as soon as they exist, one layer
-// after the other.
+// Returns the time of a data-parallel step that reduces the gradients of each layer as soon as they
+// exist, one layer after the other.
 double layerwise_step_s(const LayerTable& network, double samples, const Job& job) {
   double network_free_s = 0;
   const auto time_of = [&](const LayerTable& part, Pass pass) {
@@ -239,8 +239,8 @@ TEST(NetworkHeadlines, ResNetOn256GpusHidesItsReductions) {
   EXPECT_LE(efficiency, 1.0);
 }
 
-// The same job, with the jitter of GPUs that was fitted to PyTorch's DDP rows of ResNet-50 on V100
-// (docs/results/validation-compression.md): 2.1 % of a step.
+// The same job now has jitter of its GPUs, which was fitted to PyTorch's DDP rows of ResNet-50 on
+// V100 (docs/results/validation-compression.md): 2.1 % of a step.
 TEST(NetworkHeadlines, JitterTakesAPartOfResNetsTenth) {
   const auto step_s = [](int nodes, const char* jitter) {
     const Case read = parse_case(

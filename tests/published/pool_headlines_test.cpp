@@ -1,5 +1,5 @@
-// Published results of systems for heterogeneous nodes; the scenarios in scenarios/pools must come
-// close to them.
+// The scenarios in scenarios/pools must come close to published results of systems for
+// heterogeneous nodes.
 #include <gtest/gtest.h>
 
 #include "scenarios/language/case.hpp"

@@ -1,5 +1,5 @@
-// What papers report of sharding with less communication, beside our figures. Where we miss a
-// figure, the test expects what is predicted, and says so.
+// Compares figures that papers report for sharding with less communication with ours. If we miss a
+// figure, the test expects our prediction, and a comment says "Missed".
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

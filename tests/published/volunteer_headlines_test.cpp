@@ -1,5 +1,5 @@
-// Published results of systems for volunteers' machines; the scenarios in scenarios/volunteers must
-// come close to them.
+// The scenarios in scenarios/volunteers must come close to published results of systems for
+// volunteers' machines.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -94,7 +94,7 @@ TEST(PlanAnswer, WhatToStartNamesGradientsAndNetwork) {
   EXPECT_EQ(value_of("Assumed, because nothing was stated", "gradients"), "");
 }
 
-// No training is faster than its GPUs' peak, however wide the error is; slower ones keep the
+// No training is faster than its GPUs' peak, however wide the error is. A later deadline keeps the
 // probability that the law of the error gives.
 TEST(PlanAnswer, NoChanceIsLeftBeyondThePeak) {
   PlanReport plan = small_plan();
