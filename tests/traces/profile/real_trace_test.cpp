@@ -59,7 +59,8 @@ TEST(RealTrace, PassesHaveTheirKernels) {
   }
 }
 
-// Most kernels that count as element-wise are so by name; only few have a name of no class.
+// Most kernels that count as element-wise are recognised by their name; only few have a name
+// without a class.
 TEST(RealTrace, FewKernelsHaveNoClass) {
   const RankProfile profile = real_trace();
   double all_s = 0, unknown_s = 0;

@@ -93,8 +93,8 @@ TEST(SlurmJobs, TheFailedNodeIsTakenWhereItIsNamed) {
   EXPECT_EQ(logs[0].faults[1], (NodeFault{2 * kDay_s, 0, 2, "BOOT_FAIL"}));
 }
 
-// The number of nodes follows from their names if these are more than ran jobs at a time, else from
-// the sizes of jobs.
+// The number of nodes follows from their names if more nodes are named than ran jobs at the same
+// time, and otherwise from the sizes of jobs.
 TEST(SlurmJobs, ANoteSaysWhatDecidedTheNumberOfNodes) {
   EXPECT_EQ(note_of(read_records(kJobs)[0], "nodes"),
             "the nodes named in jobs; state the true number with --nodes");
@@ -186,8 +186,8 @@ TEST(SlurmJobs, FaultsOfTheTableNameTheirPlace) {
   }
 }
 
-// A time out of service is one fault, whatever states follow the first; a drained node lets its job
-// end.
+// A time out of service is one fault, whichever states follow the first; a drained node lets its
+// job end.
 const std::string kEvents =
     "Cluster|NodeName|TimeStart|TimeEnd|State|Reason|User|Cluster Nodes\n"
     "c||2024-08-01T00:00:00|Unknown||Cluster Registered TRES|slurm(64030)|gpu[01-08]\n"
@@ -307,8 +307,8 @@ TEST(DcgmMetrics, LinesMayEndInCarriageReturns) {
   EXPECT_EQ(logs[1].faults, plain[1].faults);
 }
 
-// The same samples come as lines: with milliseconds, seconds, the name among the labels, other
-// metrics.
+// The same samples may come as lines, with times in milliseconds or seconds, with the metric's name
+// among the labels, and with other metrics between them.
 TEST(DcgmMetrics, LinesOfSamplesAreReadToo) {
   const std::string labels = "gpu=\"0\",instance=\"n\\\"1:9400\"";
   const std::string cases[] = {

@@ -1,5 +1,5 @@
-// Exchanges run on several processes. Every rank can compute the gradients of all ranks, and so
-// what each must hold afterwards.
+// Runs exchanges on several processes. Every rank can compute the gradients of all ranks, and
+// therefore the result that each rank must hold.
 #pragma once
 
 #include <cmath>

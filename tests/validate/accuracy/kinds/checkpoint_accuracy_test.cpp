@@ -1,4 +1,4 @@
-// The words of checkpoint rows are compared with the models that they stand for, by hand.
+// Predictions for the words of checkpoint rows are compared with results by hand.
 #include "validate/accuracy/kinds/checkpoint_accuracy.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Tests cover the driver of kinds of rows, and compare rows of each kind with models by hand.
+// Tests the driver of kinds of rows, and compares rows of each kind with models by hand.
 #include "validate/accuracy/kinds/measured_kind.hpp"
 
 #include <gtest/gtest.h>
@@ -174,7 +174,7 @@ TEST(PublishedRows, DispatchIsHeldOutByScaleAndLibrary) {
   EXPECT_EQ(report.fitted.size(), 18u);
 }
 
-// Every published row is judged, fitted on, or listed with a reason.
+// Checks that every published row is judged, fitted on, or listed with a reason.
 void check_all_told(const ValidationReport& report, size_t judged, size_t fitted, size_t skipped) {
   EXPECT_EQ(report.rows.size(), judged);
   EXPECT_EQ(report.fitted.size(), fitted);

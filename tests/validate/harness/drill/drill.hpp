@@ -59,10 +59,10 @@ struct Drill {
 // Returns the machine of a drill, with one GPU per node, as the cost models see it.
 Cluster drill_cluster(const Drill& drill);
 Calibration drill_calibration();
-// Seconds to load a tier's copy (models/cost/snapshot/restore_cost.hpp).
+// States the seconds to load a tier's copy (models/cost/snapshot/restore_cost.hpp).
 struct LoadTime {
   double whole_s = 0;
-  double rebuilt_s = 0;  // some nodes lost; 0: the code covers none
+  double rebuilt_s = 0;  // with some nodes lost; 0: the code covers none
 };
 LoadTime load_time(const Drill& drill, const SnapshotTier& tier);
 
@@ -74,8 +74,9 @@ struct DrillOutcome {
   int refused_copies = 0;  // by a full disk; measured only
 };
 
-// Leaves no process and no file behind. Throws Error if such a job cannot have a tier, and Error
-// (failed) if the system refuses. The calling process may have no other thread.
+// Runs the drill and leaves no process and no file behind. Throws Error if a job of this kind
+// cannot have one of the tiers, and Error (failed) if the system refuses. The calling process may
+// have no other thread.
 DrillOutcome run_drill(const Drill& drill);
 
 }  // namespace windtunnel

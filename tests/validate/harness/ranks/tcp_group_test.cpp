@@ -205,7 +205,8 @@ int knock_at(int port) {
   return descriptor;
 }
 
-// Too many strangers are silent: the first of them is disconnected long before its time is over.
+// If too many strangers stay silent, the first of them is disconnected long before its time is
+// over.
 TEST(RankWelcome, HearsAFewStrangersAtOnce) {
   const int port = free_port();
   const int listening = socket(AF_INET, SOCK_STREAM, 0);
@@ -283,7 +284,7 @@ class Wait {
   FailureHook hook_;
 };
 
-// Returns the message of the Error that it throws, within `seconds`.
+// Returns the message of the Error that run_ranks() throws, and expects it within `seconds`.
 std::string fault_of(int ranks, double seconds, const std::function<void(TcpGroup&)>& body) {
   const auto start = std::chrono::steady_clock::now();
   std::string said;

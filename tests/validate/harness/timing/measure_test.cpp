@@ -150,8 +150,8 @@ TEST_F(Measure, ASeriesThatNeverGetsACleanBlockSaysSo) {
   EXPECT_TRUE(outcome.samples[0].after.throttled);
 }
 
-// Others come during a fifth of the timings and stay until the next has begun, so that both are
-// slow.
+// Other processes come during a fifth of the timings and stay until the next timing has begun, so
+// that both are slow.
 TEST_F(Measure, TimingsBesideOthersDoNotCount) {
   machine.disturbed = [](int timings) { return timings % 5 == 0; };
   machine.slower = [](int timing) { return timing % 5 == 0 || timing % 5 == 4 ? 5.0 : 1.0; };
@@ -175,8 +175,8 @@ TEST_F(Measure, LongTimingsNeedADeviceThatIsHardlyDisturbed) {
   }
 }
 
-// Timings without other processes show how long the work takes. If all timings are alike, others
-// come and go during each.
+// Timings without other processes show how long the work takes. If all timings are alike, other
+// processes come and go during each.
 TEST_F(Measure, OthersThatStayForManyTimingsAreToldFromThoseThatComeAndGo) {
   for (const double longer : {1.3, 1.0}) {
     machine = {.second_s = 0.1};
