@@ -1,6 +1,7 @@
 // Runs a sweep of 2,000 cases on a real Slurm of one node that enforces accounts. Some shards are
 // cancelled and some killed, the rest is merged, the missing points are submitted again, and the
-// bytes must equal those of the same sweep without Slurm. Skipped where Slurm is not installed.
+// bytes must equal those of the same sweep without Slurm. The test is skipped if Slurm is not
+// installed.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -46,8 +46,8 @@ constexpr const char* kDgxUsd = "199000";
 constexpr const char* kFireFlyerUsd = "110000";
 
 // Pipelines run over NICs of four nodes or over PCIe, and HFReduce or NCCL reduces the gradients.
-// The PCIe card has the same die as the other one with a limit of 250 W, which the model treats as
-// a cap.
+// The PCIe card has the die of the DGX's card and a limit of 250 W, which the model treats as a
+// cap.
 Record at_work(bool fire_flyer) {
   const std::string text =
       "name: power\nmodel: {base: llama3-8b, layers: 8}\n"

@@ -42,8 +42,8 @@ double gain(int ports, int tokens) {
 
 TEST(ShardHeadlines, ZeroPlusPlusOverZero3) {
   // At 100 Gb/s the paper reports up to 2.16 times, and 2 on average. Missed: the single NIC of
-  // sixteen V100 gets half of its rate here, as NICs behind the host do; how theirs was limited is
-  // not known.
+  // sixteen V100 gets half of its rate here, as NICs behind the host do; how the authors' NIC was
+  // limited is not known.
   EXPECT_NEAR(gain(1, 1024), 2.71, 0.15);
   EXPECT_NEAR((gain(1, 1024) + gain(1, 2048)) / 2, 2.5, 0.1);
   // At 400 Gb/s the paper reports 1.28 to 1.36 with 1,024 tokens, missed by 9 points, and 1.24 to

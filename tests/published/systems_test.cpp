@@ -1,6 +1,6 @@
 // Compares published figures of systems with predictions. Each row of systems.yaml (its head
 // describes the form) is a figure, and docs/results/systems.md prints them. A figure outside its
-// published bound needs a reason and the reason's source; one inside needs none.
+// published bound needs a reason and the reason's source; a figure inside needs no reason.
 // WINDTUNNEL_UPDATE_GOLDEN=1 writes the page's table.
 #include <fmt/format.h>
 #include <gtest/gtest.h>

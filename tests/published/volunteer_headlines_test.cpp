@@ -37,7 +37,7 @@ TEST(Swarm, RebalancingComesNearTheOptimum) {
 }
 
 // Learning@home (arXiv 2002.04013, section 4.1): up to 1 s of latency hardly affects its
-// throughput, but lowers that of a model-parallel pipeline with one batch at a time.
+// throughput, but lowers the throughput of a model-parallel pipeline with one batch at a time.
 TEST(LearningAtHome, ManyTrainersHideTheNetwork) {
   const Record record = volunteers_of("experts.yaml");
   double near = 0;

@@ -51,7 +51,7 @@ std::string llama_65b() {
   return llama(80, 8192, 64, 22016);
 }
 
-// In PEFT each matrix has a pair of its own.
+// In PEFT each matrix has its own pair of factors.
 constexpr const char* kAsPeft = "software: {adapter_per_product: false}";
 
 std::string one_a100(const std::string& model, int sequence, int global, int micro,

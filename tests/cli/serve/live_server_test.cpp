@@ -134,8 +134,7 @@ TEST_F(LiveServer, ASecondOneAtItsPortIsRefused) {
   EXPECT_THROW(serve(small_study(), {.port = port(), .token = kToken}, stop, [](int) {}), Error);
 }
 
-// The server must still answer beside half requests, empty ones, random bytes and silent
-// connections.
+// The server must still answer beside half requests, random bytes and silent connections.
 TEST_F(LiveServer, AHundredConnectionsAndGarbageDoNotStopIt) {
   std::vector<int> open;
   std::mt19937 random(1);

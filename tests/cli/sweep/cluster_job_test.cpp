@@ -211,7 +211,7 @@ TEST(SubmitSweep, HyperQueueRunsAnArrayAndMerges) {
   EXPECT_NE(result.out.find("best snapshots.0.every"), std::string::npos) << result.out;
   EXPECT_NE(read_text(folder + "/shards.sh").find(" --time-limit=3600s "), std::string::npos);
   EXPECT_EQ(merged_bytes(whole), merged_bytes(folder));
-  // The log has lines and no progress bar, because nobody watches.
+  // The log is no terminal, so that it has lines instead of a progress bar.
   EXPECT_NE(read_text(folder + "/shard-4.log").find("Z [1/"), std::string::npos)
       << read_text(folder + "/shard-4.log");
   const ProgramResult status = run_program("sweep status " + folder + " --logs");

@@ -74,7 +74,7 @@ TEST(SweepCommand, WhatExpandSaysComesNextRuns) {
   fs::remove_all(folder);
 }
 
-// Nobody chooses repair times, so that no point of the sweep is the best.
+// Repair times are circumstances and no choices, so that no point of the sweep is the best.
 TEST(SweepCommand, OfCircumstancesAloneIsAnAnswer) {
   const std::string folder = scratch_folder("sweep-circumstances");
   const ProgramResult result = run_program(

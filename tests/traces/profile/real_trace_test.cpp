@@ -28,7 +28,7 @@ TEST(RealTrace, StepsAndKernelsAreAllThere) {
 }
 
 // There are two micro-batches of two layers: a forward pass has seven products per layer and one of
-// the head, and the second backward pass adds its gradients to those of the first.
+// the head, and the second backward pass adds its gradients to the gradients of the first.
 TEST(RealTrace, PassesHaveTheirKernels) {
   const RankProfile profile = real_trace();
   const CapturedRank rank = captured_steps(profile);

@@ -144,8 +144,7 @@ TEST(FaultRecords, YearsOfLogs) {
   EXPECT_EQ(day_number(2023, 2, 29), std::nullopt);
 }
 
-// Returns node names such as a hostile list repeats them: three brackets stand for 27 million
-// names.
+// Returns a hostile list of node names: three brackets of 300 numbers stand for 27 million names.
 std::string repeated_names() {
   std::string ones = "[1";
   for (int i = 1; i < 300; ++i) ones += ",1";

@@ -348,7 +348,7 @@ TEST(RolloutRows, AnUpdateTellsLengths) {
   EXPECT_EQ(told.fitted.front().metric, "training_s");
 }
 
-// Learner and engines share a rack; its NICs are as many as their GPUs.
+// Learner and engines share a rack, which has as many NICs as they have GPUs.
 TEST(RolloutRows, EnginesOfARackNeedNoHostOfEightGpus) {
   const std::string rest = "2000,96,96,1,1,1,Megatron,60,,,,,,1,1";
   const ValidationReport report = judged_loops(loop_row("On policy,12,GB200,,", rest) +

@@ -46,8 +46,8 @@ struct Drill {
   std::vector<int> lost_keepers;  // their trainers are lost, too
   int flipped_tier = kNoTier;     // a byte of a node's copy in memory flips
   int flipped_node = -1;
-  // The failure strikes during this tier's last snapshot, when this many nodes have written theirs.
-  // This applies only if a snapshot is due after the last iteration.
+  // The failure strikes during this tier's last snapshot, when this many nodes have written their
+  // parts. This applies only if a snapshot is due after the last iteration.
   int interrupted_tier = kNoTier;
   int written_nodes = 0;
   std::int64_t full_disk_from = 0;  // disks of nodes are full from then on; 0: never

@@ -85,8 +85,8 @@ class SparseExchange {
   const float* zeros_;
 };
 
-// The threshold is that of the previous step, moved towards one that keeps k elements. The first
-// one comes from an exact selection.
+// Each step moves the previous threshold towards one that keeps k elements. The first threshold
+// comes from an exact selection.
 struct Threshold {
   float value = -1;
   const Device* device;

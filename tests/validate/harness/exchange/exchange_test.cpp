@@ -110,8 +110,8 @@ TEST_P(Exchanges, QuantisedSumsAreWithinTheirSteps) {
     const double steps = levels;
     run(choice, [&](ExchangingRank& rank, const Tensors& /*before*/, const Tensors& gradients,
                     const Tensors& result, int /*step*/) {
-      // The error has the steps of all ranks and of the sum, whose values are at most those of all
-      // ranks together.
+      // The error consists of half a quantisation step of each rank and of the sum. The sum's
+      // values are at most the sum of the ranks' largest values.
       double own = 0;
       for (const std::vector<float>& tensor : gradients) {
         for (const float x : tensor) own = std::max(own, std::abs(double(x)));
