@@ -149,7 +149,7 @@ TEST(JsonDocuments, SayTheirSchemaAndVersion) {
   }
 }
 
-// A new command with --json gets its row above.
+// A new command with --json must get its row in documented().
 TEST(JsonDocuments, AreOfEveryCommandThatHasThem) {
   std::set<std::string> with_json, walked;
   for (const auto& [path, help] : help_pages()) {

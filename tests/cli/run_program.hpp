@@ -14,7 +14,6 @@ struct ProgramResult {
 // Runs the program; `arguments` are quoted as in a shell.
 ProgramResult run_program(const std::string& arguments);
 
-// Runs another program.
 ProgramResult run_program_of(const std::string& program, const std::string& arguments);
 
 // Returns whether the program that has this command is built; `arguments` begin with the command.

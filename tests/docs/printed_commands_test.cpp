@@ -80,8 +80,8 @@ std::string test_name(const testing::TestParamInfo<std::string>& page) {
 INSTANTIATE_TEST_SUITE_P(Pages, Docs, testing::ValuesIn(pages(printed_commands)), test_name);
 
 // Pages name these commands, but the test does not run them: `words` identify a command, `why`
-// gives the reason. Commands other than windtunnel's (./dev, cmake, launchers, windtunnel-harness)
-// build it or need other machines.
+// gives the reason. Commands of other programs (./dev, cmake, launchers, windtunnel-harness) are
+// never run, because they build windtunnel or need other machines.
 struct NotRun {
   std::string_view page, words, why;
 };

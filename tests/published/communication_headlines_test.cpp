@@ -87,9 +87,9 @@ const std::vector<Workload>& acp_workloads() {
   return all;
 }
 
-// The time of one GPU of that cluster alone was measured (github.com/HKBU-HPML/ddl-benchmarks
-// 30de09b, results of 2020-05-29). The calibration is fitted to the first two rows; the third is
-// predicted.
+// The time of one GPU of the ACP-SGD paper's cluster was measured
+// (github.com/HKBU-HPML/ddl-benchmarks 30de09b, results of 2020-05-29). The calibration is fitted
+// to the first two rows; the third is predicted.
 TEST(CommunicationHeadlines, OneGpuTakesAsLongAsMeasured) {
   const auto alone_s = [](const std::string& scenario, const std::string& batch, Overrides keys) {
     keys.insert(keys.end(), {{"cluster.nodes", "1"},
@@ -148,8 +148,8 @@ TEST(CommunicationHeadlines, DenseStepsOfThirtyTwoGpusAreThePublishedOnes) {
   }
 }
 
-// Agarwal et al., MLSys 2022, compare with data parallelism with buckets: low rank pays at 10 Gb/s,
-// and not always at 100; methods that gather from 96 ranks lose.
+// Agarwal et al., MLSys 2022, compare compressors with bucketed data parallelism: low rank pays at
+// 10 Gb/s, but not always at 100; methods that gather from 96 ranks lose.
 TEST(CommunicationHeadlines, FewCompressorsPayOnNinetySixGpus) {
   const Workload workloads[] = {
       {"ResNet-50", "utility-of-compression-resnet", {}},

@@ -51,7 +51,8 @@ TEST(ShardHeadlines, ZeroPlusPlusOverZero3) {
   EXPECT_NEAR(gain(4, 1024), 1.45, 0.06);
   EXPECT_GT(gain(4, 2048), 1.24);
   EXPECT_LT(gain(4, 2048), 1.29);
-  // In the paper it is as fast at 200 Gb/s as ZeRO-3 at 800; here it takes up to a tenth longer.
+  // In the paper ZeRO++ is as fast at 200 Gb/s as ZeRO-3 at 800; here it takes up to a tenth
+  // longer.
   EXPECT_NEAR(sharded_step_s(dgx2(2, 1024), kZeroPlusPlus) / sharded_step_s(dgx2(8, 1024), ""), 1.1,
               0.06);
   EXPECT_NEAR(sharded_step_s(dgx2(2, 2048), kZeroPlusPlus) / sharded_step_s(dgx2(8, 2048), ""), 1,

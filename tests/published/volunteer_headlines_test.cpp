@@ -17,8 +17,9 @@ Record volunteers_of(const std::string& file, const Overrides& set = {}) {
 }
 
 // SWARM (arXiv 2301.11913, section 4.4) reaches 95.8 % of the optimum if a peer moves to the
-// slowest stage every 300 s, and 82.7 % without. Its trace is not public, and neither is where
-// joining peers go without rebalancing; both possible answers give figures around the second one.
+// slowest stage every 300 s, and 82.7 % without. Its trace is not public, and the paper does not
+// say where joining peers go without rebalancing; of the two possibilities, one gives more than
+// 82.7 % and the other less.
 TEST(Swarm, RebalancingComesNearTheOptimum) {
   const Record slowest = volunteers_of("swarm.yaml");
   const Record any = volunteers_of(

@@ -48,8 +48,8 @@ McpTool tool() {
   return {"run", "what run does", page_of("run"), true};
 }
 
-// A server that collects its answers in order; its tool returns the arguments that it was called
-// with.
+// Collects the answers of a server in order; the server's tool returns the arguments that it was
+// called with.
 class Served {
  public:
   Served()

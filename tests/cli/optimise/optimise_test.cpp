@@ -52,8 +52,8 @@ TEST(OptimiseCommand, WritesItsPage) {
   }
 }
 
-// Where nothing fails, snapshot intervals hardly change goodput: a search within the noise of
-// trials recommends none.
+// If hardly anything fails, snapshot intervals hardly change goodput: a gain within the noise of
+// trials is not recommended.
 TEST(OptimiseCommand, IntervalsWithoutAGainAreNotRecommended) {
   const ProgramResult result = run_program(kSmall +
                                            "--over snapshots.0.every --for goodput --set "

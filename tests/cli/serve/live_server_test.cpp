@@ -272,8 +272,8 @@ std::string dragged_page(int drags) {
   return page;
 }
 
-// Runs `page` in the browser and returns what its script reports at its end. A server in front
-// passes the script's questions on.
+// Runs `page` in the browser and returns what the page's script reports at its end. A server in
+// between gives the browser the page and passes the page's requests on to `port`.
 Json said_in_chromium(const std::string& page, int port, const std::string& program) {
   httplib::Server front;
   std::promise<Json> done;

@@ -170,7 +170,8 @@ TEST(Completion, OfFishOffersTheSame) {
   EXPECT_THAT(offers("plan --model llama3-4"), Contains("llama3-405b"));
 }
 
-// Types on a separate terminal, as a user does; output that does not come ends at the timeout.
+// Types on a separate terminal, as a user does; if an output does not come, the timeout ends the
+// test.
 TEST(Completion, OfZshCompletesWhatIsTyped) {
   if (!has_program("zsh")) GTEST_SKIP() << "zsh is not installed";
   const std::string script = fmt::format(

@@ -249,7 +249,6 @@ TEST(SweepCommand, SubmitsAnArrayAndAMergeAfterIt) {
             fmt::format("--parsable {0}/shards.sh\n"
                         "--parsable --dependency=afterany:1 {0}/merge.sh\n",
                         folder));
-  // Runs each element of the array.
   for (int i = 0; i < 5; ++i) {
     const std::string command =
         fmt::format("SLURM_ARRAY_TASK_ID={} sh {}/shards.sh 2>/dev/null", i, folder);

@@ -119,7 +119,7 @@ TEST(TraceFaults, SeveralSystemsInOneFileGetAFolderEach) {
   EXPECT_EQ(run_program("trace import " + folder + "/lanl.csv --nodes 4").exit_code, 2);
 }
 
-// A cluster's own records become classes of failures that a scenario takes as they stand.
+// A cluster's own records become classes of failures that a scenario takes without changes.
 TEST(TraceFaults, RecordsOfAClusterBecomeFailuresOfAScenario) {
   const std::string folder = scratch_folder("faults-records");
   write_text(folder + "/jobs.txt",

@@ -101,8 +101,8 @@ TEST(PlanAnswer, NoChanceIsLeftBeyondThePeak) {
   plan.record.iteration.error = {0.3, 0.3, 0.3, Origin::measured, "test"};
   plan.record.campaign->goodput_by_model = {.if_faster = plan.record.campaign->goodput.mean,
                                             .if_slower = plan.record.campaign->goodput.mean};
-  // With equal trials, no unlucky trial needs steps that are faster than the others, and perhaps
-  // beyond the peak.
+  // If all trials are equal, no unlucky trial needs steps that are faster than the others and
+  // perhaps beyond the peak.
   std::ranges::fill(plan.record.campaign->trial_goodput, plan.record.campaign->goodput.mean);
   const auto chance = [&](double share_of_days, double hfu_causal) {
     plan.record.iteration.hfu_causal = hfu_causal;
@@ -114,7 +114,7 @@ TEST(PlanAnswer, NoChanceIsLeftBeyondThePeak) {
   EXPECT_GT(chance(0.8, 0.4), 0.1);
   EXPECT_EQ(chance(0.8, 0.95), 0);
   EXPECT_NEAR(chance(1.2, 0.95), chance(1.2, 0.4), 1e-9);
-  // The chance also stays 0 if the interval of the mean over trials is that wide.
+  // The chance also stays 0 if the interval of the mean over trials contains the deadline.
   plan.record.campaign->job_days.low = 0.5 * plan.best.days;
   EXPECT_EQ(chance(0.8, 0.95), 0);
 }

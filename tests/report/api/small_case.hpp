@@ -42,7 +42,6 @@ inline Schedule one_forward_one_backward(const ScheduleRequest& request) {
   return schedule;
 }
 
-// Returns the Error that `work` throws.
 template <class Work>
 Error error_of(Work work) {
   try {

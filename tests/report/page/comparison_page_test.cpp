@@ -263,7 +263,7 @@ TEST_F(ComparisonBrowser, DrawsBarsSortsAndChangesWhatIsDrawn) {
   EXPECT_NE(output.find("data-others=\"schedule = 1f1b schedule = 2bp\""), std::string::npos);
 }
 
-// Two schedules over three bandwidths: the second one pays on slow networks only.
+// Two schedules are compared over three bandwidths: the second one is faster on slow networks only.
 Json bandwidth_document() {
   Comparison comparison;
   comparison.vary = {{"schedule", {"1f1b", "zb-v"}},

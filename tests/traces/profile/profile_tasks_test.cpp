@@ -151,7 +151,7 @@ TEST(ProfileTasks, OneRankStandsForAllAndForMore) {
   }
 }
 
-// In hybrid sharding the shards stay, and more replicas hold them.
+// With hybrid sharding the number of shards stays, and the number of replicas that hold them grows.
 TEST(ProfileTasks, OfHybridShardingTheReplicasGrow) {
   RankProfile profile = profile_of({kernel(0, 2, 0), call(2, 5, 0.1)});
   profile.groups = {{"0", "default_pg", {0, 1, 2, 3}, 0},

@@ -55,7 +55,6 @@ inline Tensors gradients_of(GradientKind kind, const std::vector<TensorShape>& s
   return tensors;
 }
 
-// Records all calls of collectives.
 class RecordingCollectives : public Collectives {
  public:
   explicit RecordingCollectives(Collectives& inner) : inner_(inner) {}

@@ -26,7 +26,6 @@ constexpr auto kPaceFields = std::to_array<RowField<Pace>>({
     {"seconds", &Pace::seconds, Needs::cell, "s", 1e9},
 });
 
-// Predicts 10 s for every row.
 std::vector<PredictedRow> ten_seconds(const Pace& row) {
   if (row.family == "unknown") throw Error("nobody knows");
   PredictedRow result;

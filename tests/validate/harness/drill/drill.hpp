@@ -16,8 +16,8 @@
 
 namespace windtunnel {
 
-// Seconds that the whole state of a node takes on each link. They are assumed, and long compared
-// with the overhead of processes and sockets.
+// On each link the whole state of a node takes this many seconds. The times are assumed, and long
+// compared with the overhead of processes and sockets.
 struct DrillPace {
   double gpu_s = 0.03;      // between host and GPU
   double network_s = 0.04;  // per NIC

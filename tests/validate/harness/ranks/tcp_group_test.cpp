@@ -105,7 +105,6 @@ TEST(TcpGroup, LongAndShortMessagesMeet) {
     const int right = (group.rank() + 1) % 3;
     const int left = (group.rank() + 2) % 3;
     for (const std::size_t size : {std::size_t{1}, std::size_t{131072}, std::size_t{1000003}}) {
-      // Only rank 0 sends a long message.
       const auto of = [&](int rank) {
         return std::vector<std::byte>(rank == 0 ? size : 5, std::byte(rank + 1));
       };

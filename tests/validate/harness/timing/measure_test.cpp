@@ -287,7 +287,8 @@ TEST_F(Measure, WithoutTheTimeForAllTheHighestTiersAreLeftOut) {
   EXPECT_GT(outcome.progress.enough_s, kSlowWorks * 1e-3);
 }
 
-// The first group decides, whatever its tiers.
+// The time of the first group shows that the budget does not suffice, so that the group is measured
+// whatever its tiers.
 TEST_F(Measure, WithoutTheTimeForTheLeastThatIsMeasuredAndToldOnce) {
   const Outcome outcome = measured(slow_works(kSlowWorks), hurried(1e-3));
   std::map<int, int> tiers = tiers_measured(outcome);
