@@ -246,8 +246,8 @@ TEST(Compression, AChoiceThatLeavesNothingToFitOnIsRefusedWithTheWayOn) {
             "fit; choose others with --fit-where, or files with --calibrate-on");
 }
 
-// Without dense rows the exchange's time cannot be solved for, and the report states this reason,
-// whichever rows are missing.
+// The time of the exchange is solved for from dense rows and rows of gTop-k. If either rows are
+// missing, the report states this reason.
 TEST(Compression, SparseExchangeWithoutDenseRowsIsSkippedWithTheReason) {
   for (const char* missing : {"Dense S-SGD", "gTop-k S-SGD"}) {
     CompressionRuns runs =

@@ -164,7 +164,7 @@ TEST(TcpGroup, TwoJobsAtOnePort) {
   expect_says(twice[0], "rank 1 connected twice");
 }
 
-// A stranger that sends other bytes, or nothing, delays no rank.
+// A stranger that sends other bytes delays no rank.
 TEST(TcpGroup, StrangersAreIgnored) {
   const int port = free_port();
   const pid_t stranger = fork();

@@ -190,7 +190,7 @@ TEST_F(Measure, OthersThatStayForManyTimingsAreToldFromThoseThatComeAndGo) {
   }
 }
 
-// Other processes stay until all groups are done, then leave.
+// Other processes stay during the first of two groups, whose works are measured again at the end.
 TEST_F(Measure, WhatOthersDisturbedComesAgainAtTheEnd) {
   constexpr int kWorks = 6;
   // Each work has thirty timings in three blocks, with a first run before each block, and a second
