@@ -241,8 +241,8 @@ TEST(SubmitSweep, SshRunsAShardOnEachHostAndMerges) {
   for (const std::string& each : {whole, folder, tools_folder}) fs::remove_all(each);
 }
 
-// Shards see the folder under another path and call another program; the log is written and the
-// shards are merged on this machine.
+// Shards see the folder under another path and call another program; their results are merged on
+// this machine, and with ssh their logs are written here, too.
 TEST(SubmitSweep, WhatRunsHereKeepsFolderAndProgram) {
   const std::string folder = expanded_sweep("submit-elsewhere");
   for (const std::string engine : {"--hyperqueue", "--ssh node1"}) {
