@@ -28,8 +28,7 @@ TEST(DiagnoseCommand, NamesTheCauseAndWhatMendingItGives) {
   const Json& cause = answer.at("causes").at(0);
   EXPECT_EQ(cause.at("cause"), "slow-node");
   EXPECT_NEAR(cause.at("strength").get<double>(), 1.6, 0.05);
-  // The step time that is reported for this cause is the one that `run` predicts with the same
-  // keys.
+  // `run` with the keys of the cause predicts the step time that `diagnose` reports for it.
   std::string set;
   for (const auto& [key, value] : cause.at("set").items()) {
     set += " --set '" + key + "=" + value.get<std::string>() + "'";
@@ -144,7 +143,7 @@ TEST(DiagnoseCommand, RefusesKeysOfNoJob) {
   EXPECT_NE(told.err.find("name the job after the log"), std::string::npos) << told.err;
 }
 
-// `diagnose` has no --cluster.
+// `diagnose` has no --cluster, so that its message must not advise that option.
 TEST(DiagnoseCommand, NamesTheWayToStateTheMachineOfAScript) {
   const std::string script =
       std::string(WINDTUNNEL_SOURCE_DIR) + "/examples/configurations/llama3-70b.sh";

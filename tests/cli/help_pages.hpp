@@ -7,10 +7,10 @@
 
 namespace windtunnel {
 
-// Pages by the command's path: "", "run", "sweep status".
+// Maps the path of each command ("", "run", "sweep status") to the text that its --help prints.
 const std::map<std::string, std::string>& help_pages();
 
-// The first word of each line of a part of a help ("Subcommands:", "Options:").
+// Returns the first word of each entry in a part ("Subcommands:", "Options:") of a help text.
 std::vector<std::string> first_words(const std::string& help, const std::string& part);
 
 }  // namespace windtunnel

@@ -26,7 +26,7 @@ TEST(ImportCommand, WritesAScenarioThatRuns) {
   EXPECT_FALSE(answer.at("without_effect").empty());
   for (const Json& read : answer.at("read")) EXPECT_GT(read.at("setting").at("line"), 0) << read;
   const Json ran = Json::parse(run_program("run " + file + " --json").out);
-  // `run` takes the script itself in the place of a scenario.
+  // `run` also takes the script itself instead of a scenario.
   const ProgramResult direct =
       run_program("run " + kScript + " --set cluster.node=dgx-h100 --json");
   ASSERT_EQ(direct.exit_code, 0) << direct.err;

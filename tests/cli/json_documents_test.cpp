@@ -1,4 +1,5 @@
-// Every document of the command line says what it is. docs/reference/json.md lists the kinds.
+// Every JSON document that a command prints states its schema and version, and
+// docs/reference/json.md lists its kind.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +19,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Describes a command with --json, as its help states it, and how to run it in `folder`.
+// Describes a command that has --json: the kind of its document, and its other arguments when it
+// runs in `folder`.
 struct Documented {
   std::string command;
   std::string kind;
@@ -147,7 +149,7 @@ TEST(JsonDocuments, SayTheirSchemaAndVersion) {
   }
 }
 
-// A new command with --json gets its row above.
+// A new command with --json must get its row in documented().
 TEST(JsonDocuments, AreOfEveryCommandThatHasThem) {
   std::set<std::string> with_json, walked;
   for (const auto& [path, help] : help_pages()) {

@@ -1,4 +1,4 @@
-// windtunnel run on a scenario of several jobs.
+// Tests `windtunnel run` on a scenario of several jobs.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

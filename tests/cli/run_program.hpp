@@ -1,4 +1,4 @@
-// Runs the built program in the project's folder and catches what it says.
+// Runs the built program in the project's folder and captures its output.
 #pragma once
 
 #include <string>
@@ -14,13 +14,12 @@ struct ProgramResult {
 // Runs the program; `arguments` are quoted as in a shell.
 ProgramResult run_program(const std::string& arguments);
 
-// Runs another program.
 ProgramResult run_program_of(const std::string& program, const std::string& arguments);
 
-// Whether the program that has this command is built; `arguments` begin with the command's name.
+// Returns whether the program that has this command is built; `arguments` begin with the command.
 bool is_built(const std::string& arguments);
 
-// A folder for one test, made empty.
+// Makes an empty folder for one test and returns its path.
 std::string scratch_folder(const std::string& name);
 
 std::string read_text(const std::string& path);

@@ -1,4 +1,5 @@
-// What commands do beyond their exact text: documents that parse, files, the same bytes twice.
+// Tests what exact texts do not show: documents parse, files are written, and a second run gives
+// the same bytes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -103,8 +104,8 @@ void add_nulls(const json& value, const std::string& path, std::set<std::string>
   }
 }
 
-// Only the values that docs/reference/json.md names may be null, even with failures that roll back
-// further than any copy, or that no copy survives.
+// Only the values that docs/reference/json.md names may be null, even if failures roll back beyond
+// every copy or no copy survives them.
 TEST(RunCommand, NoNumberOfARecordIsLeftOut) {
   const std::set<std::string> unknown = {"/campaign/job/days", "/campaign/job/cost_usd",
                                          "/campaign/interval", "/model/moe",
@@ -126,8 +127,8 @@ TEST(RunCommand, NoNumberOfARecordIsLeftOut) {
   }
 }
 
-// If the trace does not show the typical step, the trace and the output of `run` both say which one
-// it shows.
+// If the trace does not show the typical step, the trace and the output of `run` both say which
+// iterations or which draw it shows.
 TEST(RunCommand, SaysWhichIterationsOrDrawTheTraceIs) {
   const std::vector<std::pair<std::string, std::string>> runs = {
       {" --set layout.pp=2 --set batch.global=8 --set schedule=pipedream", "it shows "},
@@ -173,7 +174,8 @@ TEST(RunCommand, ARecordMakesItsResultAgain) {
   EXPECT_EQ(folder_of_sweep.exit_code, 2) << "no record";
 }
 
-// Writes a scenario and the file of iterations to a quality that it names into the folder.
+// Writes into the folder a scenario and the file that it names as `job.quality`; returns the
+// scenario's path.
 std::string scenario_with_file(const std::string& folder) {
   std::ofstream(folder + "/q.csv") << "steps\n5000\n";
   std::ofstream(folder + "/t.yaml")
@@ -199,7 +201,7 @@ TEST(RunCommand, ARecordHoldsTheFilesThatItsScenarioNames) {
   expect_the_same(record);
   fs::remove(folder + "/q.csv");
   expect_the_same(record);
-  // Writes the document as `jq .` does.
+  // A user may have formatted the record, as `jq .` does.
   std::ofstream(folder + "/pretty.json") << json::parse(read_text(record)).dump(2);
   expect_the_same(folder + "/pretty.json");
 }
@@ -229,13 +231,13 @@ TEST(RunCommand, ARecordOfAnotherBuildOrCaseSaysSo) {
   json key = record;
   key["result"]["key"] = "0000";
   EXPECT_NE(complaints(key).find(" 0000"), std::string::npos);
-  // The text was too large to be kept in the record, so that the file on disk is compared.
+  // A text that is too large is not kept in the record: the file on disk is compared instead.
   json large = record;
   large["source"]["files"][0]["text"] = nullptr;
   EXPECT_EQ(complaints(large), "");
   std::ofstream(folder + "/q.csv") << "steps\n9000\n";
   EXPECT_NE(complaints(large).find("q.csv has changed since"), std::string::npos);
-  // A text that was edited inside the record is used as it is, and the case's key differs.
+  // A text that was edited inside the record is used as it is, and changes the key of the case.
   json edited = record;
   edited["source"]["files"][0]["text"] = "steps\n7000\n";
   EXPECT_EQ(complaints(edited).find("q.csv"), std::string::npos);

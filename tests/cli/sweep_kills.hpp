@@ -1,4 +1,4 @@
-// Sweeps that are killed, and what must be left of them.
+// Kills sweeps and checks what is left of them.
 #pragma once
 
 #include <sys/types.h>
@@ -8,7 +8,7 @@
 
 namespace windtunnel {
 
-// The program as a child in the project's folder that can be sent signals.
+// Runs the program as a child in the project's folder; the child can be sent signals.
 class Running {
  public:
   explicit Running(const std::vector<std::string>& arguments);

@@ -1,6 +1,7 @@
-// A sweep of 2,000 cases through a real Slurm of one node, with accounts that are enforced: some
-// shards are cancelled and some killed, the rest is merged, what is missing is submitted again, and
-// the bytes are those of the same sweep on this machine. Skipped where Slurm is not installed.
+// Runs a sweep of 2,000 cases on a real Slurm of one node that enforces accounts. Some shards are
+// cancelled and some killed, the rest is merged, the missing points are submitted again, and the
+// bytes must equal those of the same sweep without Slurm. The test is skipped if Slurm is not
+// installed.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,4 +1,5 @@
-// Commands that a page of the documentation prints with their output, and what they print today.
+// Finds commands in a page of the documentation and compares the output that the page prints with
+// today's.
 #pragma once
 
 #include <string>
@@ -16,15 +17,15 @@ struct PrintedCommand {
 // continues) and the output up to the next such line or the end of the block.
 std::vector<PrintedCommand> printed_commands(const std::string& page);
 
-// Commands that the page names without their output: lines "windtunnel ..." of blocks, in fences or
-// four blanks deep, without "$ "; with those that a backslash continues.
+// Reads commands that the page names without their output: lines "windtunnel ..." without "$ " in
+// blocks, in fences or four blanks deep, with the lines that continue them after a backslash.
 std::vector<PrintedCommand> named_commands(const std::string& page);
 
-// Whether the lines equal the printed ones, where "..." stands for any text.
+// Returns whether the lines equal the printed ones, where "..." stands for any text.
 bool as_printed(const std::vector<std::string>& printed, const std::vector<std::string>& lines);
 
 // Returns the page with new outputs of its commands, in their order. An output that was shortened
-// by "..." stays so, with as many lines before and after the dots.
+// by "..." stays shortened, with as many lines before and after the dots.
 std::string with_outputs(const std::string& page,
                          const std::vector<std::vector<std::string>>& outputs);
 

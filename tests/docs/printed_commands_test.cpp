@@ -20,7 +20,7 @@ using Lines = std::vector<std::string>;
 
 const fs::path kRoot = WINDTUNNEL_SOURCE_DIR;
 
-// README and those pages of docs/ that have such commands.
+// Returns README and the pages of docs/ that have such commands.
 std::vector<std::string> pages(std::vector<PrintedCommand> (*commands)(const std::string&)) {
   std::vector<std::string> names = pages_of(kRoot);
   std::erase_if(names,
@@ -28,15 +28,15 @@ std::vector<std::string> pages(std::vector<PrintedCommand> (*commands)(const std
   return names;
 }
 
-// `purpose` names the reader's folder: it is a page, or a page and more.
+// `purpose`, which begins with the page's path, names the reader's folder.
 PageReader reader_of(std::string purpose) {
   std::ranges::replace(purpose, '/', '-');
   return PageReader(fs::path(testing::TempDir()) / ("windtunnel-docs-" + purpose),
                     WINDTUNNEL_SOURCE_DIR, WINDTUNNEL_PROGRAM);
 }
 
-// What the page's commands answer differently from tests/answers/answers.txt, which has the whole
-// output of each; the page may show a part.
+// Returns how the page's commands answer differently from tests/answers/answers.txt, which has the
+// whole output of each command even if the page shows a part of it.
 std::vector<std::string> other_answers(const std::string& page, const AnswerLines& now) {
   static const Answers all =
       parse_answers(text_of(kRoot / "tests/answers/answers.txt"), "answers.txt");
@@ -80,8 +80,8 @@ std::string test_name(const testing::TestParamInfo<std::string>& page) {
 INSTANTIATE_TEST_SUITE_P(Pages, Docs, testing::ValuesIn(pages(printed_commands)), test_name);
 
 // Pages name these commands, but the test does not run them: `words` identify a command, `why`
-// gives the reason. Commands other than windtunnel's (./dev, cmake, launchers, windtunnel-harness)
-// build it or need other machines.
+// gives the reason. Commands of other programs (./dev, cmake, launchers, windtunnel-harness) are
+// never run, because they build windtunnel or need other machines.
 struct NotRun {
   std::string_view page, words, why;
 };
@@ -113,7 +113,7 @@ bool is_not_run(const NotRun& each, const std::string& page, const std::string& 
 
 class NamedCommands : public testing::TestWithParam<std::string> {};
 
-// Commands of a page run one after the other, as one may read what another has written.
+// Commands of a page run one after the other, because one may read what another has written.
 TEST_P(NamedCommands, Succeed) {
   const PageReader reader = reader_of(GetParam() + "-named");
   const std::string page = text_of(kRoot / GetParam());

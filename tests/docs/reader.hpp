@@ -11,7 +11,8 @@ namespace windtunnel {
 
 class PageReader {
  public:
-  // Makes the folder, with links to what of the project's `root` pages name.
+  // Makes the folder, with links to the program and to the parts of the project `root` that pages
+  // name.
   PageReader(std::filesystem::path folder, const std::filesystem::path& root,
              const std::filesystem::path& program);
   ~PageReader();
@@ -29,11 +30,11 @@ class PageReader {
 
 std::string text_of(const std::filesystem::path& path);
 
-// README.md and the pages of docs/ in all its folders, as paths from `root`, sorted.
+// Returns README.md and the pages of docs/ in all its folders, as paths from `root`, sorted.
 std::vector<std::string> pages_of(const std::filesystem::path& root);
 
-// The command that a page of docs/results/ says it was made by; empty if the page names none, or
-// its rows are not in tests/data.
+// Returns the command that made a page of docs/results/, as the page states it; empty if the page
+// names none, or if the command's rows are not in tests/data.
 std::string made_by(const std::string& page);
 
 }  // namespace windtunnel

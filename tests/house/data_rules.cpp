@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Files that tests read: what others published, and what the program once wrote.
+// Tests read the files of these folders: data that others published, and inputs of readers.
 constexpr std::array<std::string_view, 3> kFolders = {"tests/data", "tests/fuzz/corpus",
                                                       "tests/fuzz/found"};
 
@@ -33,7 +33,7 @@ std::vector<SourceFile> read_data(const std::string& root) {
 }
 
 std::vector<Breach> machine_paths(const SourceFile& file) {
-  // In an address on the web a name stands before the slash.
+  // A slash behind a host name, as in a web address, begins no path of the machine.
   static const RE2 path(R"((?:^|[^\w.-])(/[A-Za-z]\w*/[\w.-]*))");
   std::vector<Breach> breaches;
   for (std::size_t i = 0; i < file.lines.size(); ++i) {

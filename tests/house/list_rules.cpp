@@ -1,4 +1,4 @@
-// Rules that today's tree breaks: a table lists the places, and it may only shrink.
+// Today's tree breaks these rules in some places: a table lists the places, and it may only shrink.
 #include <fmt/format.h>
 #include <re2/re2.h>
 
@@ -19,7 +19,7 @@ std::string_view without_extension(std::string_view path) {
   return path.substr(0, path.rfind('.'));
 }
 
-// Tests, benchmarks, examples and public headers are apart.
+// Tests, benchmarks, examples, public headers and the Python module are not parts of the program.
 bool is_program(std::string_view path) {
   return !RE2::PartialMatch(path, "^(?:tests|bench|examples|include|python)/");
 }

@@ -24,7 +24,7 @@ bool is_fence(std::string_view line) {
   return line.starts_with("```");
 }
 
-// The anchor that GitHub gives a heading: lower case, blanks as hyphens, punctuation left out.
+// Returns the anchor that GitHub gives a heading: lower case, blanks as hyphens, no punctuation.
 std::string anchor_of(std::string_view heading) {
   std::string anchor;
   for (const unsigned char c : heading) {
@@ -51,8 +51,8 @@ std::set<std::string> anchors_of(const SourceFile& page) {
   return anchors;
 }
 
-// Returns "" if the link leads to a file, and to a heading of it if it names one; else what is
-// wrong.
+// Returns "" if the link leads to a file and, if it names a heading, to that heading; otherwise
+// says what is wrong.
 std::string fault_of_link(const std::string& root, const SourceFile& page,
                           const std::string& link) {
   const std::size_t hash = link.find('#');
@@ -129,8 +129,8 @@ namespace {
 constexpr std::array<std::string_view, 4> kPageFolders = {"guide", "reference", "physics",
                                                           "results"};
 
-// "" where the page is there, or is another project's: its docs/ have none of our four folders, and
-// no page named as one of ours.
+// Returns "" if the page exists or is another project's: its path names none of our four folders,
+// and no page of ours has its name.
 std::string fault_of_page(const std::string& root, const std::string& page) {
   const fs::path docs = fs::path(root) / "docs";
   const fs::path below = fs::path(page).lexically_relative("docs");

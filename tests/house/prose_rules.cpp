@@ -22,7 +22,7 @@ constexpr auto kOpenings = std::to_array<std::string_view>(
 // A comment of fewer words is a label.
 constexpr std::size_t kLeastWords = 6;
 
-// Finite forms that do not follow from kVerbs.
+// These finite forms do not follow from kVerbs.
 constexpr auto kForms = std::to_array<std::string_view>(
     {"is",    "are",    "was",   "were",   "be",      "has",     "have",  "had",    "does",
      "do",    "did",    "can",   "could",  "may",     "might",   "must",  "will",   "would",
@@ -101,7 +101,7 @@ std::vector<Comment> comments_of(const SourceFile& file) {
   const bool javascript = file.path.ends_with(".js") || file.path.ends_with(".mjs");
   const std::string_view behind_code = python ? "  # " : javascript ? " // " : "  // ";
   std::vector<Comment> comments;
-  bool open = false;  // the next line may go on
+  bool open = false;  // the next line may continue the comment
   for (std::size_t i = 0; i < file.lines.size(); ++i) {
     const std::string_view line = trimmed_left(file.lines[i]);
     const int number = static_cast<int>(i) + 1;
@@ -139,7 +139,7 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-// The opening that a sentence of the text should not have; empty if there is none.
+// Returns the opening that a sentence of the text should not have; empty if there is none.
 std::string_view bad_opening(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     for (const std::string_view opening : kOpenings) {

@@ -13,8 +13,8 @@ namespace {
 
 constexpr int kMostFunctionLines = 70;
 
-// The rooms, the lowest first: a file includes its own and those before it, so that no two folders
-// need each other.
+// These are the rooms, the lowest first: a file includes only its own room and rooms before it, so
+// that no two folders need each other.
 constexpr std::array kRooms = std::to_array<std::string_view>({
     "models/base",
     "models/base/fit",
@@ -134,15 +134,15 @@ std::string_view name_of(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// Sources of the program have rooms; tests, benchmarks, examples and public headers have none.
+// Only sources of the program have rooms.
 bool has_room(std::string_view path) {
   static constexpr std::array<std::string_view, 5> kOthers = {"tests/", "bench/", "examples/",
                                                               "include/", "python/"};
   return std::ranges::none_of(kOthers, [&](auto other) { return path.starts_with(other); });
 }
 
-// Whether the function is a table in the form of a function, with rows instead of steps: a brace of
-// rows opens in one of its first three lines.
+// Returns whether the function is a table with rows instead of steps: a brace of rows opens in one
+// of its first three lines.
 bool is_table(const SourceFile& file, std::size_t begin) {
   static const RE2 rows(R"(\s+.*(?:=|return) \{+)");
   for (std::size_t at = begin; at < std::min(begin + 3, file.lines.size()); ++at) {

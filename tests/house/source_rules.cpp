@@ -19,8 +19,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxLineChars = 100;
 
-// The floors. A file may include its own folder (the longest `path` that its own path starts with)
-// and the folders of that row; "" stands for every folder.
+// This is a row of the floors. A file may include its own folder, which is the longest `path` that
+// its own path starts with, and the folders of that row; "" stands for every folder.
 struct Folder {
   std::string_view path;
   std::vector<std::string_view> may_include;
@@ -51,7 +51,7 @@ const std::vector<Folder>& floors() {
   return table;
 }
 
-// Headers from outside that only some folders may include, and why.
+// Only some folders may include these headers from outside; `rule` says why.
 struct Library {
   std::string_view header;  // what the include starts with
   std::vector<std::string_view> only_in;
@@ -94,7 +94,7 @@ bool is_in_any(std::string_view path, const std::vector<std::string_view>& folde
                      [&](std::string_view folder) { return is_in(path, folder); });
 }
 
-// The row with the longest path wins; null for a file outside all of them.
+// Returns the row with the longest path that holds the file; null if no row does.
 const Folder* floor_of(std::string_view path) {
   const Folder* best = nullptr;
   for (const Folder& folder : floors()) {
@@ -217,8 +217,8 @@ std::vector<Breach> form_breaches(const SourceFile& file) {
     if (length(line) > kMaxLineChars) add(i, fmt::format("line over {} characters", kMaxLineChars));
     if (line.find('\t') != std::string::npos) add(i, "tab");
     if (line == "#pragma once") once = true;
-    // The public names live in a namespace of their own, so that they do not clash with those of
-    // the libraries inside; export.hpp brings them out.
+    // The public names have their own namespace, so that they do not clash with names of the
+    // libraries inside; export.hpp brings them out.
     const bool door = file.path == "include/windtunnel/export.hpp";
     if (!door && RE2::FullMatch(line, using_namespace)) add(i, "using namespace");
   }
@@ -293,8 +293,8 @@ std::vector<Breach> repeated_types(const std::vector<SourceFile>& files) {
 
 namespace {
 
-// Whether the folder's CMakeLists.txt names the source, or names a folder that contains it as a
-// room of tests.
+// Returns whether the folder's CMakeLists.txt names the source, or names a folder that contains it
+// as a room of tests.
 bool lists(const fs::path& folder, const fs::path& source) {
   bool names = false;
   bool has_rooms = false;

@@ -1,5 +1,5 @@
-// The rules of the house that a machine can check by reading the sources: which folder may include
-// what (the floors of ARCHITECTURE.md), and the form of a file. Each breach names its line.
+// Checks the rules that a machine can check by reading the sources: which folder may include which
+// (the floors of ARCHITECTURE.md), and the form of a file. Each breach names its line.
 #pragma once
 
 #include <map>
@@ -30,20 +30,19 @@ inline bool is_header(std::string_view path) {
 
 std::string to_string(const Breach& breach);  // "models/cost/op/op.hpp:3: rule"
 
-// C++ and CUDA sources have these endings, sources in other languages the second list.
+// C++ and CUDA sources have the first endings, sources in other languages the second.
 inline const std::vector<std::string_view> kSources = {".cpp", ".hpp", ".cu", ".cuh"};
 inline const std::vector<std::string_view> kScripts = {".js", ".mjs", ".py"};
 
-// All files with one of the endings in the project's folders, sorted by path; neither build output
-// nor installed packages.
+// Returns all files with one of the endings in the project's folders, sorted by path, without build
+// output and installed packages.
 std::vector<SourceFile> read_sources(const std::string& root,
                                      const std::vector<std::string_view>& endings = kSources);
 
-// One file of the project.
 SourceFile read_file(const std::string& root, const std::string& path);
 
-// Includes that reach a higher floor, a library that belongs elsewhere, or no file of the project.
-// `paths` are all files of the project that may be included.
+// Finds includes of a higher floor, of a library that belongs elsewhere, or of no file of the
+// project. `paths` are all files of the project that may be included.
 std::vector<Breach> include_breaches(const SourceFile& file, const std::vector<std::string>& paths);
 
 // Finds long lines, tabs, headers without `#pragma once`, `using namespace` in a header.
@@ -57,8 +56,9 @@ std::vector<Breach> opened_files(const SourceFile& file);
 // place (models/reliability/snapshot_place.hpp).
 std::vector<Breach> branches_on_places(const SourceFile& file);
 
-// Finds types that two headers define. All types are in one namespace, so that a program with both
-// would break the one-definition rule: the code of one type would run on objects of the other.
+// Finds types that two headers define. All types are in one namespace, so that a program that
+// contains both would break the one-definition rule: the code of one type would run on objects of
+// the other.
 std::vector<Breach> repeated_types(const std::vector<SourceFile>& files);
 
 // Finds includes of a room that comes after the file's own in the list of rooms; the list keeps any
@@ -79,41 +79,43 @@ std::vector<Breach> unlisted_sources(const std::string& root, const std::vector<
 // (testing::Range): ctest would list them by a number, or by the bytes of their parameter.
 std::vector<Breach> unnamed_tests(const SourceFile& file);
 
-// Files of data that tests read, sorted by path.
+// Returns the files of data that tests read, sorted by path.
 std::vector<SourceFile> read_data(const std::string& root);
 
 // Finds absolute paths of the machine that a file was written on: they exist nowhere else, and may
 // tell who wrote it.
 std::vector<Breach> machine_paths(const SourceFile& file);
 
-// README.md and the like, and the pages of docs/ in all its folders, sorted by path.
+// Returns README.md, the other pages at the root, and the pages of docs/ in all its folders, sorted
+// by path.
 std::vector<SourceFile> read_pages(const std::string& root);
 
-// Links of a page that lead to no file of the project, or to no heading of it.
+// Finds links of a page that lead to no file of the project, or to no heading of the file.
 std::vector<Breach> broken_links(const std::string& root, const SourceFile& page);
 
-// A page of docs/physics has the sections Formula, Source, Constants, Limits and What it misses, in
-// this order and no others; what it models stands before them.
+// A page of docs/physics must have the sections Formula, Source, Constants, Limits and What it
+// misses, in this order and no others, after a text that says what it models.
 std::vector<Breach> wrong_sections(const SourceFile& page);
 
-// Pages "docs/FOLDER/NAME.md" that a file names and that are not there.
+// Finds pages "docs/FOLDER/NAME.md" that a file names and that do not exist.
 std::vector<Breach> missing_pages(const std::string& root, const SourceFile& file);
 
-// Finds sources of the program with no test of their name in the same folder under tests/, except
-// those whose row in `table` (tested_by.csv) names the test that runs them; and rows that no longer
-// hold.
+// Finds sources of the program without a test of the same name in the same folder under tests/,
+// except sources whose row in `table` (tested_by.csv) names the test that runs them. Finds rows
+// that no longer hold, too.
 std::vector<Breach> untested_sources(const std::vector<SourceFile>& files, const SourceFile& table);
 
-// Rooms of fewer than four sources that `table` (small_rooms.csv) does not list, and rows of it
-// that have four by now.
+// Finds rooms of fewer than four sources that `table` (small_rooms.csv) does not list, and rows of
+// the table whose room has four by now.
 std::vector<Breach> small_rooms(const std::vector<SourceFile>& files, const SourceFile& table);
 
-// Headers that one other file alone includes, no test among them, and that `table`
-// (headers_of_one.csv) does not list; and rows of it that hold no longer. Public headers are apart.
+// Finds headers that at most one other file and no test includes, and that `table`
+// (headers_of_one.csv) does not list. Finds rows that no longer hold, too. Public headers are
+// exempt.
 std::vector<Breach> headers_of_one(const std::vector<SourceFile>& files, const SourceFile& table);
 
-// Comments that have to be decoded: a sentence begins with "Of", "Whose", "Likewise" and the like,
-// or a comment on lines of its own has no finite verb that the rule knows.
+// Finds comments that have to be decoded: a sentence begins with "Of", "Whose", "Likewise" and the
+// like, or a comment on lines of its own has no finite verb that the rule knows.
 std::vector<Breach> decoded_comments(const SourceFile& file);
 
 }  // namespace windtunnel

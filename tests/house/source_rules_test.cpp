@@ -31,12 +31,12 @@ std::vector<std::string> texts(const std::vector<Breach>& breaches) {
 
 using Lines = std::vector<std::string>;
 
-// One failure that lists every breach on a line of its own.
+// Returns one message that lists every breach on a line of its own.
 std::string list(const std::vector<Breach>& breaches) {
   return breaches.empty() ? "" : fmt::format("\n{}", fmt::join(texts(breaches), "\n"));
 }
 
-// Lists the breaches of one rule in the whole project.
+// Returns the breaches of one rule in the whole project.
 template <typename Rule>
 std::string scan(Rule rule) {
   std::vector<Breach> all;
@@ -208,7 +208,7 @@ TEST(House, PagesThatFilesNameAreThere) {
   EXPECT_EQ(list(all), "");
 }
 
-// docs/README.md has a line for each page, so that none is found by chance alone.
+// docs/README.md has a line for each page, so that a reader finds each of them.
 TEST(House, EveryPageIsListed) {
   std::string index;
   for (const std::string& line : read_file(WINDTUNNEL_SOURCE_DIR, "docs/README.md").lines) {
@@ -221,7 +221,7 @@ TEST(House, EveryPageIsListed) {
   }
 }
 
-// The scanner itself, on made-up files.
+// These tests run the rules on made-up files.
 
 TEST(Rules, LinksNeedAFileAndAHeading) {
   const SourceFile page = {
@@ -373,7 +373,7 @@ TEST(SourceRules, SmallRoomIsABreach) {
   EXPECT_EQ(texts(small_rooms(files, {"small.csv", {"room", "cli"}})), Lines{});
 }
 
-// b.hpp has two users, c.hpp a test, d.hpp none but its own source.
+// b.hpp has two users, c.hpp has a test, and nothing but its own source includes d.hpp.
 TEST(SourceRules, HeaderOfOneIsABreach) {
   const std::vector<SourceFile> files = {
       {"include/windtunnel/e.hpp", {}},
@@ -407,7 +407,7 @@ TEST(SourceRules, CommentsToDecodeAreBreaches) {
   const SourceFile script = {"report/web/src/a.py", {"x = 1  # Of all", "# Who is it"}};
   EXPECT_EQ(texts(decoded_comments(script)),
             (Lines{"report/web/src/a.py:1: a sentence begins with 'Of'"}));
-  // Prettier leaves one blank before them.
+  // Prettier leaves one blank before a comment behind code.
   const SourceFile page = {"report/web/src/a.js",
                            {"const x = 1; // Of all", "const y = \"http://a\";"}};
   EXPECT_EQ(texts(decoded_comments(page)),

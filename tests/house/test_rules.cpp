@@ -11,8 +11,8 @@
 namespace windtunnel {
 namespace {
 
-// Only sources of the program need a test. Tests and what stands beside the program need none (the
-// Python module is tested in Python).
+// Only sources of the program need a test. Tests themselves need none, and the Python module is
+// tested in Python.
 bool needs_test(std::string_view path) {
   static constexpr std::array<std::string_view, 5> kOthers = {"tests/", "bench/", "examples/",
                                                               "include/", "python/"};

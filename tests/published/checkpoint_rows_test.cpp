@@ -1,5 +1,5 @@
-// Rates of processes under torch.save, torchsnapshot and DLRover, fitted to a few published times
-// and compared with the others.
+// The rates of processes under torch.save, torchsnapshot and DLRover are fitted to a few published
+// times, and predict the other times.
 #include <gtest/gtest.h>
 
 #include <cmath>

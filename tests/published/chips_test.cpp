@@ -1,4 +1,4 @@
-// Training on chips of which the library knows only the specification, compared with published runs
+// Compares training on chips of which the library knows only the specification with published runs
 // (docs/physics/chips.md). No number of the library was chosen by these runs, except the time
 // between slices, which is fitted to MaxText 16B. Published values must be in our 95 % intervals.
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ Case scenario(const std::string& file, const Overrides& set = {}) {
   return load_case(WINDTUNNEL_SOURCE_DIR "/" + file, set);
 }
 
-// MaxText's global_parameter_scale alternately doubles heads and MLP, width, and layers.
+// MaxText's global_parameter_scale doubles in turn heads and MLP, width, and layers.
 Overrides maxtext(int hidden, int layers, int heads, int ffn) {
   return {{"model.hidden", std::to_string(hidden)},
           {"model.layers", std::to_string(layers)},

@@ -1,7 +1,7 @@
-// What papers report of compressed and overlapped gradients. docs/physics/communication.md lists
-// our figures beside the published ones, each from a scenario of scenarios/headlines. "Up to"
-// figures are upper bounds of ours. Where we miss a figure, the test expects what is predicted, and
-// says so.
+// Compares figures that papers report for compressed and overlapped gradients with ours.
+// docs/physics/communication.md lists both, each from a scenario of scenarios/headlines. Figures
+// that are published with "up to" are upper bounds of ours. If we miss a figure, the test expects
+// our prediction, and a comment says "Missed".
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ Pair nic(double gigabits) {
   return {"cluster.node.nic", fmt::format("{} Gb/s", gigabits)};
 }
 
-// Bytes per step that a rank sends, averaged over a whole run.
+// Returns the bytes that a rank sends per step, averaged over a whole run.
 double run_bytes(const Job& job) {
   std::vector<TensorShape> shapes;
   const int layers = job.network != nullptr ? 1 : job.model.layers;
@@ -73,7 +73,7 @@ struct Workload {
   Overrides keys;
 };
 
-// Times in ms that the ACP-SGD paper prints (recalled), for S-SGD and ACP-SGD.
+// Each name gives the times in ms that the ACP-SGD paper prints for S-SGD and ACP-SGD (recalled).
 const std::vector<Workload>& acp_workloads() {
   static const std::vector<Workload> all = {
       {"ResNet-50, 266 and 248", "acp-sgd-resnet", {}},
@@ -87,9 +87,9 @@ const std::vector<Workload>& acp_workloads() {
   return all;
 }
 
-// The time of one GPU of that cluster alone was measured (github.com/HKBU-HPML/ddl-benchmarks
-// 30de09b, results of 2020-05-29). The calibration is fitted to the first two rows; the third is
-// predicted.
+// The time of one GPU of the ACP-SGD paper's cluster was measured
+// (github.com/HKBU-HPML/ddl-benchmarks 30de09b, results of 2020-05-29). The calibration is fitted
+// to the first two rows; the third is predicted.
 TEST(CommunicationHeadlines, OneGpuTakesAsLongAsMeasured) {
   const auto alone_s = [](const std::string& scenario, const std::string& batch, Overrides keys) {
     keys.insert(keys.end(), {{"cluster.nodes", "1"},
@@ -148,8 +148,8 @@ TEST(CommunicationHeadlines, DenseStepsOfThirtyTwoGpusAreThePublishedOnes) {
   }
 }
 
-// Agarwal et al., MLSys 2022, compare with data parallelism with buckets: low rank pays at 10 Gb/s,
-// and not always at 100; methods that gather from 96 ranks lose.
+// Agarwal et al., MLSys 2022, compare compressors with bucketed data parallelism: low rank pays at
+// 10 Gb/s, but not always at 100; methods that gather from 96 ranks lose.
 TEST(CommunicationHeadlines, FewCompressorsPayOnNinetySixGpus) {
   const Workload workloads[] = {
       {"ResNet-50", "utility-of-compression-resnet", {}},
@@ -170,8 +170,8 @@ TEST(CommunicationHeadlines, FewCompressorsPayOnNinetySixGpus) {
       EXPECT_LT(gain(gigabits, "{name: topk, density: 0.01}"), 1);
       EXPECT_LT(gain(gigabits, "onebit-sgd"), 1);
     }
-    // With a density of 0.001 image models lose. Missed: here BERT gains, and with a vote instead
-    // of gathering all models gain.
+    // With a density of 0.001 image models lose. Missed: here BERT gains, and all models gain if
+    // signs are summed by a vote instead of gathered.
     const bool images = of.scenario == "utility-of-compression-resnet";
     if (images) {
       EXPECT_LT(gain(10, "{name: topk, density: 0.001}"), 1);
@@ -367,8 +367,8 @@ TEST(CommunicationHeadlines, EmbRace) {
     const double gain = seconds(gigabits, "bucketed", "dense") / exchanged_s;
     fmt::print("EmbRace at {} Gb/s: {:.2f} (2.41) over dense tables, {:.2f} over gathered rows\n",
                gigabits, gain, gathered_s / exchanged_s);
-    // Missed: here the order of transfers gains nothing over buckets in the order of the backward
-    // pass, and less than 1 % over gathered rows.
+    // Missed: here the order of transfers gains less than 2 % over buckets in the order of the
+    // backward pass, and the exchange gains less than 2 % over gathered rows.
     EXPECT_NEAR(exchanged_s, seconds(gigabits, "bucketed", "all-to-all"), 0.02 * exchanged_s);
     EXPECT_NEAR(exchanged_s, gathered_s, 0.02 * exchanged_s);
     // Half of the table weights belong to the head, whose gradient stays dense, so that no network
@@ -380,7 +380,7 @@ TEST(CommunicationHeadlines, EmbRace) {
   EXPECT_GT(gains[0], gains[1]);
 }
 
-// Bytes over a GPU's links in both directions, for one layer's forward pass.
+// Returns the bytes over a GPU's links in both directions for one layer's forward pass.
 double context_bytes(const std::string& form) {
   const Job job = job_of("dsp", {{"layout.context", form}});
   return wire_bytes(
@@ -433,7 +433,7 @@ TEST(PublishedDispatch, PathwaysHidesItsDispatchesAndJoinsIslands) {
 }
 
 // Kraken has one sum per layer, beside the next layer's attention; Ladder has two, each beside half
-// a layer. The figure is the time to the first token relative to a Megatron layer, as geometric
+// a layer. The figure is the time to the first token relative to a Megatron layer, as the geometric
 // mean over sizes, lengths and degrees of tensor parallelism (published: 35.6 % less or more than a
 // third faster, arXiv 2408.07802, abstract; the sizes are not known here).
 TEST(PublishedOverlap, KrakensFirstTokensComeEarlier) {

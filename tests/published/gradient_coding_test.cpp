@@ -31,16 +31,16 @@ Jitter stragglers(double rounds = kInARow) {
   return {.bursts = {.good = rounds * (1 - kShare) / kShare, .bad = rounds, .slowdown = 2.5}};
 }
 
-// The length of a round, if computing the whole batch takes a worker 1 + `slope` times as long as
-// computing nothing.
+// Returns the length of a round in which computing the whole batch takes a worker 1 + `slope` times
+// as long as computing nothing.
 double round_s(const Redundancy& own, const Jitter& jitter, double slope) {
   const StragglerRounds rounds = sample_rounds(own, jitter, alike_workers(kWorkers, 1), 3200);
   return rounds.length * (1 + slope * load_of(own, kWorkers) / kWorkers);
 }
 
-// The shortest rounds of their runs under two loads, M-SGC's and GC's
-// (2_find_runtimes/results.ipynb). Nobody straggles in these, so that the line through both is a
-// worker's time: 1.15 s for no load, and 3.68 s more for the whole batch.
+// These are the shortest rounds of the authors' runs with the loads of M-SGC and of GC
+// (2_find_runtimes/results.ipynb). No worker straggles in them, so that the line through both gives
+// a worker's time: 1.15 s without load, and 3.68 s more for the whole batch.
 constexpr double kShortRound_s[] = {1.1778676, 1.3799380};
 constexpr double kLoads[] = {0.007543, 0.0625};
 
@@ -49,8 +49,7 @@ double slope_of_runs() {
   return more_s / (kShortRound_s[0] - more_s * kLoads[0]);
 }
 
-// Seconds of a run of 480 gradients: mean and standard deviation of ten runs, from the same
-// notebook.
+// The same notebook states how long 480 gradients take: mean and standard deviation of ten runs.
 struct Runs {
   double mean_s, deviation_s;
 };
@@ -59,9 +58,9 @@ constexpr Runs kPlainRuns = {1095.14, 50.66};
 constexpr Runs kMultiplexedRuns = {916.37, 63.14};
 constexpr double kBound = 0.04;  // for M-SGC's time over GC's: nearly two standard errors
 
-// Missed: the published time is a sixth less, here it is a ninth less. If slow rounds never
-// followed each other it would be 14.7 %, and within the bound: their runs may have had shorter
-// bursts than the profile to which the law is fitted, but nothing published says so.
+// Missed: the published time is a sixth less, ours is a ninth less. If slow rounds never followed
+// each other it would be 14.7 % less, which is within the bound: the authors' runs may have had
+// shorter bursts than the profile to which the law is fitted, but nothing published says so.
 TEST(GradientCoding, AMultiplexedCodeTakesANinthLessWhereASixthIsPublished) {
   constexpr double kHere = 0.891;  // also stated in systems.yaml
   const double slope = slope_of_runs();

@@ -1,5 +1,6 @@
-// Local training in its authors' set-ups, where enough of the machine is known: INTELLECT-1 over
-// the internet, CO2 on a slow cluster, and periods that follow the learning rate.
+// Compares predictions of local training with its authors' figures, for set-ups of which enough is
+// known: INTELLECT-1 over the internet, CO2 on a slow cluster, and periods that follow the learning
+// rate.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

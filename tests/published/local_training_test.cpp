@@ -1,5 +1,5 @@
-// The bandwidth that local training needs between workers, compared with its authors' simulations:
-// two workers that compute a step of given time layer by layer, with a link between them.
+// Compares the bandwidth that local training needs between workers with its authors' simulations,
+// in which two workers with a link between them compute a step of given time layer by layer.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -57,7 +57,7 @@ Job two_workers(const Model& model) {
   return job;
 }
 
-// The share of time spent computing.
+// Returns the share of time spent computing.
 double utilisation(Job job, const SyncLevel& level, double step_s, double gbit) {
   job.cluster.node.nic_Bps.value = gbit / 8 * 1e9;
   if (level.every_steps > 1) {

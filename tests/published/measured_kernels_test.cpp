@@ -1,7 +1,7 @@
-// GPU time of a step by kind of kernel, in plain PyTorch on one H200
-// (tests/data/pytorch_kernels_h200.csv), compared with the kernels of the step's model. The traffic
-// of element-wise kernels was counted with these times known, so that the test shows a description
-// and no prediction.
+// Compares the GPU time of a step by kind of kernel, measured in plain PyTorch on one H200
+// (tests/data/pytorch_kernels_h200.csv), with the kernels of the step's model. The traffic of
+// element-wise kernels was counted with these times known, so that the test shows a description and
+// no prediction.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

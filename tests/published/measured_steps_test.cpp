@@ -1,5 +1,5 @@
-// Training steps of plain PyTorch on one H200 and on one H100, compared with predictions
-// (validate/harness/pytorch/measure_steps.py). One constant was fitted to them,
+// Compares training steps of plain PyTorch on one H200 and on one H100
+// (validate/harness/pytorch/measure_steps.py) with predictions. One constant was fitted to them,
 // Software::host_shard_s. The bounds are coarser than the errors in
 // docs/results/validation-h200.md, so that the tests fail when a law breaks, and not when one
 // improves.

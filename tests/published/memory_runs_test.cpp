@@ -1,5 +1,6 @@
-// Peak memory and out-of-memory labels of published runs, sampled at regular distances from their
-// tables. Fitted constants (memory.fragmentation, nanotron's) come from rows of up to 16 GPUs.
+// Compares predictions with the peak memory and the out-of-memory labels of published runs, taken
+// at regular intervals from their tables. Fitted constants (memory.fragmentation, nanotron's) come
+// from rows of up to 16 GPUs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -55,9 +56,9 @@ TEST_F(MemoryRuns, SaysWhetherNanotronRunsFit) {
     right += label.measured_out == label.predicted_out;
     out += label.measured_out;
   }
-  ASSERT_EQ(report_->labels.size(), 36U);  // of 50, those not used in fits
+  ASSERT_EQ(report_->labels.size(), 36U);  // the other 14 of 50 were used in fits
   ASSERT_EQ(out, 17);
-  EXPECT_GE(right, 35);  // 95 %
+  EXPECT_GE(right, 35);  // at least 95 %
 }
 
 TEST_F(MemoryRuns, MedianErrors) {
@@ -92,9 +93,9 @@ TEST(MemoryFigure, OfTheRankAndWhatIsPrinted) {
   EXPECT_EQ(bytes_of({1, What::device, Rank::fullest}, memory), 107);
 }
 
-// `run` adds up events of the engine, while `validate` uses closed forms: for stages inside a node
-// they differ only by the order of their sums. If pipeline ranks share a network, flows share its
-// links in `run`.
+// `run` adds up events of the engine, while `validate` uses closed forms. Both differ only by the
+// order of their sums if stages are inside one node. If pipeline ranks share a network, `run` also
+// shares its links between their flows.
 TEST(RowsAsScenarios, RunAsTheyAreJudged) {
   int rows = 0;
   for (const char* file : {"memory_runs.csv", "fine_tuning_runs.csv", "pytorch_steps_h200.csv"}) {
@@ -120,8 +121,8 @@ TEST(RowsAsScenarios, RunAsTheyAreJudged) {
   EXPECT_GT(rows, 100);
 }
 
-// Rows that ran out of memory do not state the MLP's width, or whether embeddings are tied; the
-// sweep's rows that fitted state both for these models.
+// Rows that ran out of memory state neither the width of the MLP nor whether embeddings are tied;
+// rows of the same sweep that fitted state both for these models.
 TEST(MlpOfParameters, FromTheWayThatGivesARoundWidth) {
   struct Case {
     const char* dimensions;  // model, params, layers, hidden, heads, vocab

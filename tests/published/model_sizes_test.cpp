@@ -163,7 +163,7 @@ const PublishedSize kSizes[] = {
     {"glm-4.5", 355 + 1.55 - 3.8, 32 + 1.55},
     // The checkpoint has 81.32, with the module for multi-token prediction (1.65).
     {"qwen3-next-80b-a3b", 81.32 - 1.65, 3 + 0.87, 0.005, 0.02},
-    // The seven of Qwen3.5 are rounded by their names.
+    // The eight sizes of Qwen3.5 are rounded in their names.
     {"qwen3.5-0.8b", 0.8, 0, 0.07, 0.07},
     {"qwen3.5-2b", 2, 0, 0.07, 0.07},
     {"qwen3.5-4b", 4, 0, 0.07, 0.07},
@@ -172,7 +172,7 @@ const PublishedSize kSizes[] = {
     {"qwen3.5-27b", 27, 0, 0.005, 0.005},
     {"qwen3.5-122b-a10b", 122, 10, 0.015, 0.03},
     {"qwen3.5-397b-a17b", 397, 17, 0.005, 0.025},
-    {"deepseek-v3.2", 671.026 + 0.852, 37, 0.005, 0.04},  // those of V3 and of the indexers
+    {"deepseek-v3.2", 671.026 + 0.852, 37, 0.005, 0.04},  // parameters of V3 and of the indexers
     {"glm-5", 744, 40 + 1.9, 0.005},                      // 40 without embedding and head
     {"kimi-linear-48b-a3b", 49.12, 3 + 0.48, 0.005},      // 48 and 3 in its name
     {"minimax-text-01", 456, 45.9 + 2.46, 0.005},         // 45.9 without embedding and head
@@ -188,7 +188,7 @@ const PublishedSize kSizes[] = {
     {"nemotron-3.5-lightning", 31.6, 3.6},
     {"nemotron-3-super", 120.6, 12.7, 0.01, 0.02},
     {"nemotron-3-ultra", 550, 55, 0.01, 0.02},
-    // Expected are sums of the tensors in the checkpoints of google-t5, facebook and
+    // The expected values are sums over the tensors in the checkpoints of google-t5, facebook and
     // openai-community.
     {"t5-large", 0.737668096, 0, 1e-5, 1e-5},
     {"t5-3b", 2.851598336, 0, 1e-5, 1e-5},
@@ -214,7 +214,7 @@ TEST(ModelSizes, AreThePublishedOnes) {
   }
 }
 
-// The table that divides tensors names each tensor of every model in the library once, with its
+// The table that divides tensors must name each tensor of every model in the library once, with its
 // size.
 TEST(ModelSizes, TensorRulesAddUpToThem) {
   for (TransformerSpec model : library_models()) {

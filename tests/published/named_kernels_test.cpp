@@ -1,7 +1,7 @@
-// Published steps that are dominated by the attention kernel, or by copies of shards. One constant
-// was chosen by these runs: a window's tile of 256 queries on Blackwell, by the backward passes of
-// WindowsOfCudnnOnBlackwell. FlashAttention-4's source has this tile for its forward pass
-// (models/cost/op/op_parts.cpp); cuDNN does not publish its own.
+// Compares predictions with published steps that are dominated by the attention kernel, or by
+// copies of shards. One constant was chosen by these runs: a window's tile of 256 queries on
+// Blackwell, by the backward passes of WindowsOfCudnnOnBlackwell. The source of FlashAttention-4
+// has this tile in its forward pass (models/cost/op/op_parts.cpp); cuDNN does not publish its tile.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -68,9 +68,9 @@ TEST(NamedKernels, CopiesOfShardsPayWhereTheyAreSummedOnceAStep) {
 // cuDNN 9.22 ran attention of 128 heads of 64 with windows of 128 keys, for two sequences in 16
 // bits: github.com/NVIDIA/cudnn-frontend 3929da2e,
 // benchmark/sdpa_benchmark_training/results/gpt_oss. We assume that half a tile of 256 queries is
-// computed outside of a window. With half a tile of 128 the backward pass would take 0.7 to 0.8 of
-// the measured time, without any 0.6. In all cases the forward pass is predicted a third too fast,
-// because its efficiency is that of long sequences.
+// computed outside of a window. With half a tile of 128 the predicted backward pass would take 0.7
+// to 0.8 of the measured time, and 0.6 with nothing outside. In all cases the forward pass is
+// predicted a third too fast, because its efficiency is that of long sequences.
 TEST(NamedKernels, WindowsOfCudnnOnBlackwell) {
   struct Measured {
     const char* node;

@@ -1,5 +1,5 @@
-// What papers report of networks; docs/physics/network.md lists our figures beside the published
-// ones. Where we miss a published range, the test expects what is predicted, and says so.
+// Compares figures that papers report for networks with ours; docs/physics/network.md lists both.
+// If we miss a published range, the test expects our prediction, and a comment says "Missed".
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ const LayerTable& find_network(std::string_view name) {
   return *found;
 }
 
-// Sets keys in a scenario that states only required keys.
+// Returns a scenario that states only required keys, with these overrides.
 Case headline_case(const std::string& model, const std::string& cluster,
                    const Overrides& overrides) {
   return parse_case(fmt::format("name: headline\nmodel: {}\ncluster: {{{}}}\n"
@@ -58,8 +58,8 @@ double rail_step_s(const std::string& fabric) {
 }
 
 TEST(NetworkHeadlines, RailsAloneAreEnoughForThreeWaysOfParallelism) {
-  // Wang et al., arXiv 2307.12169, report the same training speed as with a Clos network; here it
-  // is within 1 %.
+  // Wang et al., arXiv 2307.12169, report that training on rails alone is as fast as on a Clos
+  // network; here it is within 1 %.
   const double rails_s = rail_step_s("rail-only-h100");
   EXPECT_NEAR(rails_s / rail_step_s("clos-3-level"), 1, 0.01);
   EXPECT_NEAR(rails_s / rail_step_s("full-bisection"), 1, 0.01);
@@ -114,7 +114,7 @@ double frontier_growth(const std::string& routing) {
 }
 
 TEST(NetworkHeadlines, AdaptiveRoutesKeepFrontierFlat) {
-  // Dash et al., arXiv 2312.12705, report steps that stay within 2 % on Slingshot, which routes
+  // Dash et al., arXiv 2312.12705, report that steps stay within 2 % on Slingshot, which routes
   // adaptively.
   const double adaptive = frontier_growth("adaptive");
   fmt::print("adaptive {:.1f} %, minimal {:.1f} %\n", 100 * adaptive,
@@ -137,7 +137,7 @@ double routed_step_s(const std::string& routing) {
 }
 
 TEST(NetworkHeadlines, PlannedRoutesBeatHashedOnes) {
-  // C4, arXiv 2406.04594, reports 15 % more throughput on average.
+  // C4, arXiv 2406.04594, reports that planned routes give 15 % more throughput on average.
   const double planned_s = routed_step_s("routing: planned");
   EXPECT_NEAR(planned_s, routed_step_s("routing: spray"), 0.01 * planned_s);
   double hashed_s = 0;
@@ -194,8 +194,8 @@ TEST(NetworkHeadlines, ReducingOnTheHostBeatsRingsThroughPcie) {
   }
 }
 
-// A data-parallel step that reduces the gradients of each layer as soon as they exist, one layer
-// after the other.
+// Returns the time of a data-parallel step that reduces the gradients of each layer as soon as they
+// exist, one layer after the other.
 double layerwise_step_s(const LayerTable& network, double samples, const Job& job) {
   double network_free_s = 0;
   const auto time_of = [&](const LayerTable& part, Pass pass) {
@@ -239,8 +239,8 @@ TEST(NetworkHeadlines, ResNetOn256GpusHidesItsReductions) {
   EXPECT_LE(efficiency, 1.0);
 }
 
-// The same job, with the jitter of GPUs that was fitted to PyTorch's DDP rows of ResNet-50 on V100
-// (docs/results/validation-compression.md): 2.1 % of a step.
+// The same job now has jitter of its GPUs, which was fitted to PyTorch's DDP rows of ResNet-50 on
+// V100 (docs/results/validation-compression.md): 2.1 % of a step.
 TEST(NetworkHeadlines, JitterTakesAPartOfResNetsTenth) {
   const auto step_s = [](int nodes, const char* jitter) {
     const Case read = parse_case(

@@ -1,6 +1,6 @@
-// What papers and projects report of offloading; docs/physics/offload.md lists our figures beside
-// the published ones. Nothing is fitted to them. Where we miss a published figure, the test expects
-// what is predicted, and says so.
+// Compares figures that papers and projects report for offloading with ours;
+// docs/physics/offload.md lists both. Nothing is fitted to them. If we miss a published figure, the
+// test expects our prediction, and a comment says so.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -47,7 +47,7 @@ Case gpt_case(const Gpt& of) {
       "gpt.yaml");
 }
 
-// Whether GPU, host and drives have room for the job.
+// Returns whether GPU, host and drives have room for the job.
 bool fits(const Job& job, const PreparedIteration& prepared) {
   return gpu_memory_excess(prepared.memory, job).empty() &&
          std::ranges::all_of(kTiersBesideGpu, [&](MemoryTier tier) {
@@ -118,9 +118,9 @@ TEST(OffloadHeadlines, PatrickStarsLargestModels) {
                     .offload = "{optimizer: host, gradients: host, weights: host}"}));
 }
 
-// A model of PatrickStar (Tencent/PatrickStar, examples/model_builder.py): layers, width, billions
-// of parameters. With its chunks 18 billion were the largest on eight V100 of 32 GB with 240 GB of
-// host memory, with sequences of 1,024, four per GPU.
+// States a model of PatrickStar (Tencent/PatrickStar, examples/model_builder.py): layers, width,
+// billions of parameters. With its chunks 18 billion were the largest on eight V100 of 32 GB with
+// 240 GB of host memory, with sequences of 1,024, four per GPU.
 struct StarModel {
   int layers;
   int hidden;
@@ -167,8 +167,8 @@ TEST(OffloadHeadlines, PatrickStarsChunks) {
 
 // DeepSpeed, blogs/zenflow-corebinding (2025), trains Qwen2.5 on two A100 of 40 GB with an unknown
 // batch. With 2,560 tokens per rank ZeRO-2 takes the published 240 ms for the 1.5B model, so that
-// this batch is used. The time that offloading adds there is that of an optimizer step on one core
-// per rank.
+// this batch is used. There offloading adds as much time as an optimizer step on one core per rank
+// takes.
 double qwen_s(bool small, const std::string& sharded_offload) {
   const auto [layers, hidden, heads, ffn] =
       small ? std::array{28, 1536, 12, 8960} : std::array{36, 2048, 16, 11008};

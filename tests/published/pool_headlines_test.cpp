@@ -1,5 +1,5 @@
-// Published results of systems for heterogeneous nodes; the scenarios in scenarios/pools must come
-// close to them.
+// The scenarios in scenarios/pools must come close to published results of systems for
+// heterogeneous nodes.
 #include <gtest/gtest.h>
 
 #include "scenarios/language/case.hpp"
@@ -53,8 +53,8 @@ TEST(Cephalo, StateApartFromSequencesFitsALargerModel) {
   EXPECT_GT(even_s, 1.2 * step_s("uneven-state.yaml"));
 }
 
-// A cluster of two generations is no faster than one of the newer only, and no slower than one of
-// the older only if its work is divided well.
+// A cluster of two generations must be slower than a cluster of the newer generation. If its work
+// is divided well, it is faster than a cluster of the older generation.
 TEST(MixedGenerations, LieBetweenTheirParts) {
   const auto of = [](const std::string& node) {
     return step_s("mixed-generations.yaml",

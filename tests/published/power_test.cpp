@@ -1,4 +1,4 @@
-// Published power of training, compared with the power model.
+// Compares the published power of training with the power model.
 //
 // Fire-Flyer 2 (An et al., arXiv 2408.14158) states that its nodes of eight A100 PCIe cost and draw
 // about 60 % of a DGX A100, at 83 % of its performance. Our inputs are not from the paper: the
@@ -46,8 +46,8 @@ constexpr const char* kDgxUsd = "199000";
 constexpr const char* kFireFlyerUsd = "110000";
 
 // Pipelines run over NICs of four nodes or over PCIe, and HFReduce or NCCL reduces the gradients.
-// The PCIe card has the same die as the other one with a limit of 250 W, which the model treats as
-// a cap.
+// The PCIe card has the die of the DGX's card and a limit of 250 W, which the model treats as a
+// cap.
 Record at_work(bool fire_flyer) {
   const std::string text =
       "name: power\nmodel: {base: llama3-8b, layers: 8}\n"
@@ -66,10 +66,9 @@ Record at_work(bool fire_flyer) {
 }
 
 // Published: 83 % of the performance for 60 % of the price and of the power; with the network, half
-// of the cost. The same work then takes 72 % of energy and cost. Performance is missed by 3 %: with
-// a step of 256 sequences a replica has 8 micro-batches, behind which 6 GB/s do not hide the
-// reduction of the gradients. The authors' batch is not known; with four times as many sequences
-// performance would be 0.81.
+// of the cost. The same work then takes 72 % of energy and cost. Missed: performance is 70 %. With
+// a step of 256 sequences a replica has 8 micro-batches here, which are too few to hide a reduction
+// of the gradients at 6 GB/s. The authors' batch is not known.
 TEST(FireFlyer, CostsAndDrawsAsPublishedButWorksLess) {
   const Record own = at_work(true);
   const Record dgx = at_work(false);
@@ -93,8 +92,8 @@ TEST(FireFlyer, CostsAndDrawsAsPublishedButWorksLess) {
   EXPECT_NEAR(token_usd(a, own) / token_usd(b, dgx), 0.6 / 0.83, 0.1);
 }
 
-// Every figure with an interval must lie in it, whichever input is uncertain; inputs that the
-// scenario states are certain.
+// Every figure with an interval must lie in its interval, whichever input is uncertain; inputs that
+// the scenario states are certain.
 TEST(Power, IntervalsHoldTheirValue) {
   const Record record = trained("dgx-a100");
   const PowerReport& power = *record.studies.find<PowerReport>();
@@ -165,8 +164,8 @@ TEST(RailOnly, ThePowerStudyCountsIt) {
               1e-3 * joined.network_W);
 }
 
-// POLCA: training leaves no headroom because its peaks coincide: a fifth more nodes are capped in
-// every step.
+// In POLCA training leaves no headroom, because its peaks coincide: a fifth more nodes are capped
+// in every step.
 TEST(Polca, TrainingLeavesNoHeadroom) {
   const Record record = trained("dgx-a100", {{"cluster.power.more_nodes", "0.2"}});
   ASSERT_TRUE(record.studies.find<PowerReport>()->row.has_value());
@@ -178,7 +177,8 @@ TEST(Polca, TrainingLeavesNoHeadroom) {
 }
 
 // If the same nodes run separate jobs, the troughs of one job compensate for peaks of another, so
-// that more nodes fit. A larger row fits relatively more, up to its limit over their mean power.
+// that more nodes fit. A larger row fits relatively more nodes, up to the ratio of a node's power
+// limit to its mean power.
 TEST(Polca, NodesInPhasesOfTheirOwnLeaveHeadroom) {
   const auto row = [](const char* nodes, const char* apart) {
     const Record record = trained("dgx-a100", {{"cluster.power.more_nodes", "0.2"},

@@ -1,5 +1,5 @@
-// Public recipes that ran, with the layouts of their software: none may be refused for memory. Rows
-// name the software of their source; scenarios state its settings.
+// No public recipe that ran, with the layout of its software, may be refused for memory. Rows name
+// the software of their source; scenarios state its settings.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Reinforcement learning, compared with measurements of others: the time of an iteration whose
+// Compares reinforcement learning with measurements of others: the time of an iteration whose
 // samples are generated on the same GPUs in turn, and on separate GPUs concurrently with the
 // updates.
 //
@@ -48,8 +48,8 @@ std::vector<Row> rows() {
   return all;
 }
 
-// With measured times of generation and updates, one step off, only the law of the loop is
-// predicted.
+// The inputs are the measured times of generation and updates, so that only the law of the
+// one-step-off loop is predicted.
 TEST(RolloutRows, OneStepOffIsTheLongerOfTheTwo) {
   int compared = 0;
   for (const Row& row : rows()) {

@@ -1,5 +1,5 @@
-// What papers report of sharding with less communication, beside our figures. Where we miss a
-// figure, the test expects what is predicted, and says so.
+// Compares figures that papers report for sharding with less communication with ours. If we miss a
+// figure, the test expects our prediction, and a comment says "Missed".
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -42,8 +42,8 @@ double gain(int ports, int tokens) {
 
 TEST(ShardHeadlines, ZeroPlusPlusOverZero3) {
   // At 100 Gb/s the paper reports up to 2.16 times, and 2 on average. Missed: the single NIC of
-  // sixteen V100 gets half of its rate here, as NICs behind the host do; how theirs was limited is
-  // not known.
+  // sixteen V100 gets half of its rate here, as NICs behind the host do; how the authors' NIC was
+  // limited is not known.
   EXPECT_NEAR(gain(1, 1024), 2.71, 0.15);
   EXPECT_NEAR((gain(1, 1024) + gain(1, 2048)) / 2, 2.5, 0.1);
   // At 400 Gb/s the paper reports 1.28 to 1.36 with 1,024 tokens, missed by 9 points, and 1.24 to
@@ -51,7 +51,8 @@ TEST(ShardHeadlines, ZeroPlusPlusOverZero3) {
   EXPECT_NEAR(gain(4, 1024), 1.45, 0.06);
   EXPECT_GT(gain(4, 2048), 1.24);
   EXPECT_LT(gain(4, 2048), 1.29);
-  // In the paper it is as fast at 200 Gb/s as ZeRO-3 at 800; here it takes up to a tenth longer.
+  // In the paper ZeRO++ is as fast at 200 Gb/s as ZeRO-3 at 800; here it takes up to a tenth
+  // longer.
   EXPECT_NEAR(sharded_step_s(dgx2(2, 1024), kZeroPlusPlus) / sharded_step_s(dgx2(8, 1024), ""), 1.1,
               0.06);
   EXPECT_NEAR(sharded_step_s(dgx2(2, 2048), kZeroPlusPlus) / sharded_step_s(dgx2(8, 2048), ""), 1,

@@ -1,6 +1,6 @@
 // Compares published figures of systems with predictions. Each row of systems.yaml (its head
 // describes the form) is a figure, and docs/results/systems.md prints them. A figure outside its
-// published bound needs a reason and the reason's source; one inside needs none.
+// published bound needs a reason and the reason's source; a figure inside needs no reason.
 // WINDTUNNEL_UPDATE_GOLDEN=1 writes the page's table.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ void check_row(const DocumentNode& row) {
   }
 }
 
-// Sets each key to the node below it, in flow style.
+// Returns overrides that set each key to the node below it, in flow style.
 Overrides overrides_of(const DocumentNode& node) {
   Overrides set;
   for (const DocumentEntry& entry : node.entries) {
@@ -92,7 +92,7 @@ double figure_of(const ScenarioText& scenario, const Overrides& set, const Figur
       figure.of(simulate(the_case, {.threads = 1, .allow_oom = true, .depth = depth})));
 }
 
-// The largest value of these keys with which the job is accepted and fits in memory.
+// Returns the largest value of these keys with which the job is accepted and fits in memory.
 double largest_of(const ScenarioText& scenario, Overrides set, const DocumentNode& keys, int step) {
   const std::size_t own = set.size();
   for (const DocumentNode& key : keys.items) set.emplace_back(key.text, "");
@@ -162,7 +162,7 @@ std::vector<DocumentNode> system_rows() {
   return parse_document(read_text_file(source_path(kRows)), kRows).items;
 }
 
-// A row's predicted numbers, whether one is missed, and the line of the page.
+// Holds a row's predicted numbers, whether one of them is missed, and the line of the page.
 struct JudgedRow {
   std::vector<Measured> measured;
   bool missed = false;
@@ -203,7 +203,7 @@ JudgedRow judged(const DocumentNode& row) {
   return result;
 }
 
-// Whether the file contains the number as a whole word.
+// Returns whether the file contains the number, and not only as a part of a longer number.
 bool states(const std::string& file, const std::string& number) {
   const std::string text = read_text_file(source_path(file));
   const auto continues = [&](std::size_t at) {

@@ -1,5 +1,5 @@
-// Published results of systems for volunteers' machines; the scenarios in scenarios/volunteers must
-// come close to them.
+// The scenarios in scenarios/volunteers must come close to published results of systems for
+// volunteers' machines.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,8 +17,9 @@ Record volunteers_of(const std::string& file, const Overrides& set = {}) {
 }
 
 // SWARM (arXiv 2301.11913, section 4.4) reaches 95.8 % of the optimum if a peer moves to the
-// slowest stage every 300 s, and 82.7 % without. Its trace is not public, and neither is where
-// joining peers go without rebalancing; both possible answers give figures around the second one.
+// slowest stage every 300 s, and 82.7 % without. Its trace is not public, and the paper does not
+// say where joining peers go without rebalancing; of the two possibilities, one gives more than
+// 82.7 % and the other less.
 TEST(Swarm, RebalancingComesNearTheOptimum) {
   const Record slowest = volunteers_of("swarm.yaml");
   const Record any = volunteers_of(
@@ -37,7 +38,7 @@ TEST(Swarm, RebalancingComesNearTheOptimum) {
 }
 
 // Learning@home (arXiv 2002.04013, section 4.1): up to 1 s of latency hardly affects its
-// throughput, but lowers that of a model-parallel pipeline with one batch at a time.
+// throughput, but lowers the throughput of a model-parallel pipeline with one batch at a time.
 TEST(LearningAtHome, ManyTrainersHideTheNetwork) {
   const Record record = volunteers_of("experts.yaml");
   double near = 0;

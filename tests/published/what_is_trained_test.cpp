@@ -1,5 +1,5 @@
-// Published fine-tuning: memory and steps of adapters, and memory of losses. The table of
-// docs/physics/what-is-trained.md consists of these.
+// Compares published fine-tuning with predictions: memory and steps of adapters, and memory of
+// losses. The table of docs/physics/what-is-trained.md lists these figures.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ std::string llama_65b() {
   return llama(80, 8192, 64, 22016);
 }
 
-// In PEFT each matrix has a pair of its own.
+// In PEFT each matrix has its own pair of factors.
 constexpr const char* kAsPeft = "software: {adapter_per_product: false}";
 
 std::string one_a100(const std::string& model, int sequence, int global, int micro,
@@ -126,7 +126,7 @@ TEST(WhatIsTrained, QwenFineTuning) {
 // Abstract: 65B take less than 48 GB, where full fine-tuning in 16 bits takes more than 780 GB; 33B
 // fit on a GPU of 24 GB. Adapters of rank 64 are on all matrices (appendix B.2), with 16-bit
 // weights and gradients, one sequence of 512 and gradient checkpointing. Adam's states are paged,
-// so that those on the host account for the difference.
+// so that the states on the host account for the difference.
 TEST(WhatIsTrained, QloraFits) {
   const auto allocated_GB = [](const std::string& model, const char* train) {
     const Job job = job_of(one_a100(model, 512, 16, 1,
@@ -142,7 +142,7 @@ TEST(WhatIsTrained, QloraFits) {
   EXPECT_LT(allocated_GB(llama_33b(), qlora).first, 24);
 }
 
-// Section 2: the base of 7B takes 5,048 MB with adapters of 0.2 % of its weights (26 MB). Theirs
+// Section 2: the base of 7B takes 5,048 MB with adapters of 0.2 % of its weights (26 MB). That base
 // has embeddings and head in fp32 and keeps 16-bit copies; matrices in 4 bits are two thirds of it.
 TEST(WhatIsTrained, AQuantisedBase) {
   const Job job =
@@ -163,9 +163,9 @@ std::string gpt3(const std::string& rest) {
          rest;
 }
 
-// LoRA trains 43.1 tokens/s per V100 instead of 32.5, which is 1.33: three passes instead of four,
-// without weight gradients. The number of GPUs is not stated; in the layout assumed here both need
-// tp's collectives, and 1.19 is left.
+// LoRA trains 43.1 tokens/s per V100 instead of 32.5, which is 1.33 times as many: it needs three
+// passes instead of four, without weight gradients. The number of GPUs is not stated; in the layout
+// assumed here both trainings need tp's collectives, so that the gain is only 1.19.
 TEST(WhatIsTrained, LoraIsFaster) {
   const double full_s = step_s(job_of(gpt3("")));
   const double lora_s =
@@ -174,8 +174,8 @@ TEST(WhatIsTrained, LoraIsFaster) {
   EXPECT_LT(full_s / lora_s, 4.0 / 3);
 }
 
-// LoRA takes 350 GB of 1.2 TB: of the state only 16-bit weights are left, where full fine-tuning
-// holds 7 B more per parameter (gradients and Adam's moments).
+// LoRA takes 350 GB instead of 1.2 TB (7 B per parameter): only the 16-bit weights are left of the
+// state, without gradients and Adam's moments.
 TEST(WhatIsTrained, LoraHoldsTheWeights) {
   double lora_GB = 0;
   const Job job = job_of(gpt3("train: {adapter: {kind: lora, rank: 4, on: [q, v]}}\n"));

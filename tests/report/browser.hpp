@@ -1,4 +1,4 @@
-// Opens a page in headless Chromium, as a file in a folder of its own. Tests are skipped where
+// Opens a page in headless Chromium, as a file in a folder of its own. Tests are skipped if
 // Chromium is not installed.
 #pragma once
 
@@ -15,8 +15,8 @@ struct Screenshot {
   size_t bytes = 0;  // size of the PNG file; an empty page compresses to almost nothing
 };
 
-// The path of Chromium; empty if it is not installed. That fails the test if CI is set, because
-// `./dev test` installs it and in CI nobody looks at skipped tests.
+// Returns the path of Chromium; empty if it is not installed. If CI is set, a missing Chromium
+// fails the test, because `./dev test` installs it and nobody looks at skipped tests in CI.
 std::string chromium_program();
 
 class Browser : public ::testing::Test {

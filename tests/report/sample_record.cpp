@@ -131,7 +131,7 @@ std::vector<TierReport> sample_tiers() {
   return {near, far};
 }
 
-// The intervals are from 1 min to 4 h; the best simulated one is longer than the formulas'.
+// The intervals are from 1 min to 4 h; the best simulated interval is longer than the formulas'.
 IntervalReport sample_interval() {
   IntervalReport report;
   report.tier = "storage";

@@ -1,5 +1,5 @@
-// A small, plausible Record that is made by hand: a pipeline of `pp` ranks under GPipe, with sends
-// and receives, memory and, on request, a campaign.
+// Makes a small, plausible Record by hand: a pipeline of `pp` ranks under GPipe, with sends and
+// receives, memory and, on request, a campaign.
 #pragma once
 
 #include "models/results/record.hpp"

@@ -1,4 +1,5 @@
-// What the server answers to requests of both revisions of the protocol, and to hostile messages.
+// Tests what the server answers to requests of both revisions of the protocol, and to hostile
+// messages.
 #include "cli/mcp/mcp_server.hpp"
 
 #include <fmt/format.h>
@@ -47,8 +48,8 @@ McpTool tool() {
   return {"run", "what run does", page_of("run"), true};
 }
 
-// A server that collects its answers in order; its tool returns the arguments that it was called
-// with.
+// Collects the answers of a server in order; the server's tool returns the arguments that it was
+// called with.
 class Served {
  public:
   Served()
@@ -82,7 +83,7 @@ class Served {
   McpServer& server() { return *server_; }
   // Destroys the server, which waits for running calls.
   void stop() { server_.reset(); }
-  // Whether `calls` calls have ended within `seconds`.
+  // Returns whether `calls` calls have ended within `seconds`.
   bool ends_within_s(int seconds, int calls) const {
     for (int i = 0; i < 1000 * seconds && ended_ < calls; ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -148,7 +149,7 @@ TEST(McpServer, IsDiscoveredWithoutAHandshake) {
   EXPECT_EQ(result.at("_meta").at("io.modelcontextprotocol/serverInfo").at("name"), "windtunnel");
   const Json tools = served.answer(request("tools/list", "{" + kMeta + "}")).at("result");
   EXPECT_TRUE(tools.contains("ttlMs") && tools.contains("cacheScope"));
-  // That revision of the protocol has no ping any more.
+  // The revision without a handshake has no ping.
   EXPECT_EQ(served.answer(request("ping", "{" + kMeta + "}")).at("error").at("code"), -32601);
 }
 
@@ -208,7 +209,7 @@ TEST(McpTools, ATextOfSeveralLinesIsAFile) {
   EXPECT_EQ(command.words.back(), "/folder/scenario.yaml");
 }
 
-// A configuration gets a file name by which it is recognised; a second text gets another name.
+// A configuration gets a file name that shows its format; a second text gets another name.
 TEST(McpTools, ATextIsAFileOfItsForm) {
   CommandPage page = page_of("import");
   page.options.front().list = true;
@@ -264,7 +265,7 @@ TEST(McpServer, WithoutAThreadACallIsRefused) {
   std::vector<Json> refused;
   for (int i = 0; i <= kMostCalls; ++i) refused.push_back(served.answer(call));
   ASSERT_EQ(pthread_setattr_default_np(&usual), 0);
-  for (const Json& answer : refused) {  // a refused call does not count as running
+  for (const Json& answer : refused) {  // a refused call must not count as running
     ASSERT_TRUE(answer.is_object() && answer.contains("error")) << answer;
     EXPECT_EQ(answer.at("error").at("code"), -32603);
   }

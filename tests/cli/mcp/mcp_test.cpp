@@ -1,4 +1,4 @@
-// This is the command itself, which a client drives over its standard input and output.
+// A client sends requests to the command's standard input and reads its standard output.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -52,7 +52,7 @@ class McpClient {
       at += static_cast<std::size_t>(written);
     }
   }
-  // The next line that comes.
+  // Returns the next line that the server writes.
   Json receive() {
     std::string line;
     for (char c = 0; read(out_, &c, 1) == 1 && c != '\n';) line += c;

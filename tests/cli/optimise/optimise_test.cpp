@@ -28,7 +28,7 @@ TEST(OptimiseCommand, RanksWhatFitsAndSaysHowToRunIt) {
   EXPECT_TRUE(best[0].contains("simulated_s"));
   EXPECT_TRUE(best[1].contains("simulated_s"));
   EXPECT_LE(best[0].at("simulated_s"), best[1].at("simulated_s"));
-  // The time that it states is the one that `run` predicts for the same values.
+  // `run` predicts the same time for the same values.
   std::string run = "run scenarios/small.yaml --json";
   for (const auto& [key, value] : best[0].at("set").items()) {
     run += " --set " + key + "=" + value.get<std::string>();
@@ -52,8 +52,8 @@ TEST(OptimiseCommand, WritesItsPage) {
   }
 }
 
-// Where nothing fails, snapshot intervals hardly change goodput: a search within the noise of
-// trials recommends none.
+// If hardly anything fails, snapshot intervals hardly change goodput: a gain within the noise of
+// trials is not recommended.
 TEST(OptimiseCommand, IntervalsWithoutAGainAreNotRecommended) {
   const ProgramResult result = run_program(kSmall +
                                            "--over snapshots.0.every --for goodput --set "
@@ -66,7 +66,8 @@ TEST(OptimiseCommand, IntervalsWithoutAGainAreNotRecommended) {
   EXPECT_EQ(result.out.find("--set 'snapshots.0.every"), std::string::npos) << result.out;
 }
 
-// No assumed failure needs this tier: what is said, set and shown as the best must still agree.
+// No failure is assumed, so that no trial needs this tier: the text, the keys to set and the best
+// result must still agree.
 TEST(OptimiseCommand, ATierThatNoTrialNeedsStaysAsGiven) {
   const std::string search = kSmall +
                              "--over snapshots.0.every --for goodput --set campaign.replicas=4 "
@@ -81,7 +82,7 @@ TEST(OptimiseCommand, ATierThatNoTrialNeedsStaysAsGiven) {
   EXPECT_EQ(document.at("intervals")[0].at("is_needed"), false);
 }
 
-// Saves may use a small share of a slow storage only, so that they cannot be as frequent as would
+// Saves may use only a small share of a slow storage, so that they must be less frequent than would
 // be best.
 TEST(OptimiseCommand, IntervalsKeepToTheStoragesShare) {
   for (const char* share : {"0.0028", "0.0030", "0.0037"}) {
@@ -105,8 +106,8 @@ TEST(OptimiseCommand, BeatsTheScenarioItself) {
   EXPECT_GT(all.at("estimated"), own.at("estimated"));
 }
 
-// Candidates that the search passes over would not have been in the ranking: a longer ranking
-// starts with the shorter one.
+// The search passes over only candidates that are not in the ranking: a longer ranking starts with
+// the shorter one.
 TEST(OptimiseCommand, PassesOverNothingGood) {
   const std::string over = "--over layout schedule batch.micro recompute --simulate 0 --json ";
   const Json one = json_of(kSmall + over + "--top 1");
@@ -119,8 +120,8 @@ TEST(OptimiseCommand, PassesOverNothingGood) {
   }
 }
 
-// The memory frontier does not depend on the length of the ranking. With offload the search skips
-// single schedules only.
+// The memory frontier does not depend on the length of the ranking. With offload the search passes
+// over single schedules only.
 TEST(OptimiseCommand, SkipsNothingOfTheFrontier) {
   const std::string over = "--over schedule batch.micro offload --simulate 0 --json ";
   const Json one = json_of(kSmall + over + "--top 1");

@@ -23,7 +23,8 @@ Json planned(const std::string& arguments) {
   return Json::parse(result.out);
 }
 
-// One plan, with all that it writes; tests of different parts of it share the two runs.
+// Plans the same job twice, once with the files that `plan` writes and once with its explanation
+// and page. The tests share both results.
 struct Made {
   std::string folder = scratch_folder("plan");
   std::string scenario = folder + "/best.yaml";

@@ -1,5 +1,5 @@
-// Tests of what newcomers meet first: examples in every help, quiet commands, width and emphasis on
-// a terminal.
+// Tests what newcomers meet first: examples in every help, quiet commands, width and emphasis on a
+// terminal.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace windtunnel {
 namespace {
 
-// The example of a help, without the program and the command; fails where there is none.
+// Returns the example of a help text, without the program and the command; fails if there is none.
 std::string example_of(const std::string& path, const std::string& help) {
   const std::string start = "\nExample:\n  windtunnel " + path;
   const size_t at = help.find(start);
@@ -68,7 +68,7 @@ std::size_t expect_lists_in_order(const std::string& title) {
   return most;
 }
 
-// An order by address would give another text in each build.
+// CLI11 keeps these options in sets of pointers, whose order would change with each build.
 TEST(Help, OptionsThatOneNeedsOrExcludesStandInOrder) {
   EXPECT_GE(expect_lists_in_order(" Excludes:"), 2U);
   EXPECT_GE(expect_lists_in_order(" Needs:"), 1U);

@@ -61,7 +61,7 @@ TEST(Varied, RangesByEqualStepsAndEqualFactors) {
             (Values{"1 min", "2 min", "3 min", "4 min", "5 min"}));
   EXPECT_EQ(parse_varied({"recovery.restart=10 s:1000 s:3 log"})[0].values,
             (Values{"10 s", "1.66667 min", "1000 s"}));
-  // Values are printed with six digits, so that they are right to 5e-6.
+  // Values are printed with six digits, so that their relative error is at most 5e-6.
   const Values rates =
       parse_varied({"failures.*.rate=1 per 1000 node-days:25 per 1000 node-days:20log"})[0].values;
   ASSERT_EQ(rates.size(), 20U);
@@ -69,8 +69,8 @@ TEST(Varied, RangesByEqualStepsAndEqualFactors) {
     const double expected = std::pow(25, double(i) / 19) / 86400e3;
     EXPECT_NEAR(parse_quantity(rates[i], Dimension::per_node_s), expected, 5e-6 * expected);
   }
-  // Ranges may stand beside single values and run downwards; a text that looks like a range is
-  // none.
+  // Ranges may stand beside single values and may run downwards. The value of a text key is not
+  // expanded, even if it looks like a range.
   EXPECT_EQ(parse_varied({"recovery.spares=0,4:2:3,9"})[0].values,
             (Values{"0", "4", "3", "2", "9"}));
   EXPECT_EQ(parse_varied({"name=1:2:3"})[0].values, (Values{"1:2:3"}));

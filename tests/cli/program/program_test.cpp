@@ -1,5 +1,5 @@
-// Commands in, exact text out. WINDTUNNEL_UPDATE_GOLDEN=1 writes the files of tests/cli/golden
-// anew; read their diff before you commit it.
+// Compares the output of commands with exact texts. WINDTUNNEL_UPDATE_GOLDEN=1 writes the files of
+// tests/cli/golden anew; read their diff before you commit it.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -23,14 +23,14 @@ void expect_golden(const std::string& name, const std::string& text) {
   EXPECT_EQ(text, read_text(path)) << path;
 }
 
-// The build differs with every commit.
+// The text of the build changes with every commit, so that the version replaces it.
 std::string without_commit(std::string text) {
   const std::string build = program_build();
   const size_t at = text.find(build);
   return at == std::string::npos ? text : text.replace(at, build.size(), program_version());
 }
 
-// The file names commands with their messages of a few lines and exit codes.
+// The file lists commands, each with its message and its exit code.
 TEST(Golden, Messages) {
   const std::string prefix = "$ windtunnel ";
   std::istringstream lines(read_text(WINDTUNNEL_SOURCE_DIR "/tests/cli/golden/messages.txt"));
@@ -91,7 +91,7 @@ TEST(Golden, WithoutArgumentsTheHelpIsAnError) {
   EXPECT_EQ(result.err, run_program("--help").out);
 }
 
-// A terminal obeys what it is shown, and a message ends at a NUL.
+// Control characters would command the terminal, and a NUL would end the message.
 TEST(Program, ShowsControlCharactersOfArgumentsAndFiles) {
   const std::string folder = scratch_folder("control_characters");
   const std::string scenario = folder + "/nul.yaml";

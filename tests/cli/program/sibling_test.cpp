@@ -1,4 +1,4 @@
-// Tests of commands that belong to windtunnel-validate and are called through windtunnel.
+// Tests commands that belong to windtunnel-validate and are called through windtunnel.
 #include "cli/program/sibling.hpp"
 
 #include <gmock/gmock.h>

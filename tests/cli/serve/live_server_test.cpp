@@ -113,7 +113,8 @@ TEST_F(LiveServer, WrongRequestsAreSaidToBe) {
   EXPECT_TRUE(!large || large->status == 413);
 }
 
-// A request without a length, or in chunks, could evade the size limit: it is refused unread.
+// A request without a length, or in chunks, could evade the size limit, so that it is refused
+// unread.
 TEST_F(LiveServer, WhatHasNoLengthIsRefusedBeforeItIsRead) {
   for (const char* token : {kToken, "another-one"}) {
     const int socket = connection(
@@ -133,7 +134,7 @@ TEST_F(LiveServer, ASecondOneAtItsPortIsRefused) {
   EXPECT_THROW(serve(small_study(), {.port = port(), .token = kToken}, stop, [](int) {}), Error);
 }
 
-// The server still answers beside half requests, empty ones, random bytes and silent connections.
+// The server must still answer beside half requests, random bytes and silent connections.
 TEST_F(LiveServer, AHundredConnectionsAndGarbageDoNotStopIt) {
   std::vector<int> open;
   std::mt19937 random(1);
@@ -219,8 +220,8 @@ constexpr const char* kDrags = R"js(
   })();
 )js";
 
-// This script lists the faults of the page in each frame, with one state and with two, once it has
-// answered.
+// Once the page of a frame has answered, this script lists the page's faults, with one state and
+// with two.
 constexpr const char* kFrames = R"js(
   const wait = (ms) => new Promise((done) => setTimeout(done, ms));
   (async () => {
@@ -271,8 +272,8 @@ std::string dragged_page(int drags) {
   return page;
 }
 
-// Runs `page` in the browser and returns what its script reports at its end. A server in front
-// passes the script's questions on.
+// Runs `page` in the browser and returns what the page's script reports at its end. A server in
+// between gives the browser the page and passes the page's requests on to `port`.
 Json said_in_chromium(const std::string& page, int port, const std::string& program) {
   httplib::Server front;
   std::promise<Json> done;
@@ -322,7 +323,8 @@ Json said_in_chromium(const std::string& page, int port, const std::string& prog
   return ended ? shown.get() : Json::array();
 }
 
-// Whether there are two cores, and the cores together are idle for 90 % of half a second.
+// Returns whether there are at least two cores, and all cores together are idle for 90 % of half a
+// second.
 bool cores_are_idle() {
   const auto times = [] {
     std::ifstream stat("/proc/stat");

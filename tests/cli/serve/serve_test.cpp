@@ -1,4 +1,4 @@
-// The command itself, as a user starts and ends it.
+// Starts and ends the command as a user does.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <httplib.h>
@@ -20,7 +20,7 @@ using nlohmann::json;
 
 constexpr const char* kToken = "a-token-of-mine";
 
-// `serve` with its address, which is the first line that it prints.
+// Runs `serve`, which prints its address on its first line.
 class Served {
  public:
   // Starts the command with a scenario, an option and its value.

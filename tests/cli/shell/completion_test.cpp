@@ -33,7 +33,8 @@ std::string completion_file(const std::string& shell) {
   return path;
 }
 
-// The lines that the shell's script prints, in the project's folder; `windtunnel` is on its path.
+// Runs the script in the project's folder, with `windtunnel` on the path, and returns its output
+// lines.
 std::vector<std::string> lines_of(const std::string& shell, const std::string& script) {
   const std::string folder = scratch_folder("driven-" + shell);
   std::ofstream(folder + "/script") << script;
@@ -47,7 +48,7 @@ std::vector<std::string> lines_of(const std::string& shell, const std::string& s
   return lines;
 }
 
-// What bash offers for the last of these words; it takes "key=value" for three.
+// Returns what bash offers for the last of these words. Bash splits "key=value" into three words.
 std::vector<std::string> bash_offers(const std::vector<std::string>& words) {
   static const std::string file = completion_file("bash");
   std::string quoted;
@@ -169,7 +170,8 @@ TEST(Completion, OfFishOffersTheSame) {
   EXPECT_THAT(offers("plan --model llama3-4"), Contains("llama3-405b"));
 }
 
-// Types on a separate terminal, as a user does; output that does not come ends at the timeout.
+// Types on a separate terminal, as a user does; if an output does not come, the timeout ends the
+// test.
 TEST(Completion, OfZshCompletesWhatIsTyped) {
   if (!has_program("zsh")) GTEST_SKIP() << "zsh is not installed";
   const std::string script = fmt::format(

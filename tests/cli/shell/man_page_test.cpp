@@ -1,4 +1,4 @@
-// The manual page: written from the same table as the help, and read by groff without a warning.
+// The manual page is written from the same table as the help, and groff reads it without a warning.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

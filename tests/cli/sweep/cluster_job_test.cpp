@@ -1,6 +1,6 @@
-// `windtunnel sweep submit`: what Slurm, Kubernetes, HyperQueue and ssh are asked, which values are
-// refused, and that the shards they would start give the sweep. A real Slurm:
-// sweep_slurm_long_test.
+// Tests `windtunnel sweep submit`: its calls of Slurm, Kubernetes, HyperQueue and ssh, the values
+// that it refuses, and that the started shards give the sweep. sweep_slurm_long_test runs a real
+// Slurm.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <yaml-cpp/yaml.h>
@@ -154,7 +154,8 @@ TEST(SubmitSweep, JobsOfFoldersWithTheSameNameDiffer) {
   fs::remove_all(folder);
 }
 
-// Runs the manifest that kubectl gets, index by index, with the variable that pods have.
+// Runs the manifest that kubectl gets, index by index, with the environment variable that pods
+// have.
 TEST(SubmitSweep, PodsOfAnIndexedJobGiveTheSweep) {
   const std::string whole = whole_sweep(kTwelve, "submit-pods-whole");
   const std::string folder = expanded_sweep("submit-pods");
@@ -187,8 +188,8 @@ TEST(SubmitSweep, PodsOfAnIndexedJobGiveTheSweep) {
   for (const std::string& each : {whole, folder, folder + "-tools"}) fs::remove_all(each);
 }
 
-// A fake hq behaves as its manual says: it runs the command behind "--" for each index of --array,
-// with the variable of the index.
+// The fake hq behaves as the manual of HyperQueue says: it runs the command behind "--" for each
+// index of --array, with the environment variable of the index.
 TEST(SubmitSweep, HyperQueueRunsAnArrayAndMerges) {
   const std::string whole = whole_sweep(kTwelve, "submit-hq-whole");
   const std::string folder = expanded_sweep("submit-hq");
@@ -210,7 +211,7 @@ TEST(SubmitSweep, HyperQueueRunsAnArrayAndMerges) {
   EXPECT_NE(result.out.find("best snapshots.0.every"), std::string::npos) << result.out;
   EXPECT_NE(read_text(folder + "/shards.sh").find(" --time-limit=3600s "), std::string::npos);
   EXPECT_EQ(merged_bytes(whole), merged_bytes(folder));
-  // The log has lines and no progress bar, because nobody watches.
+  // The log is no terminal, so that it has lines instead of a progress bar.
   EXPECT_NE(read_text(folder + "/shard-4.log").find("Z [1/"), std::string::npos)
       << read_text(folder + "/shard-4.log");
   const ProgramResult status = run_program("sweep status " + folder + " --logs");
@@ -240,8 +241,8 @@ TEST(SubmitSweep, SshRunsAShardOnEachHostAndMerges) {
   for (const std::string& each : {whole, folder, tools_folder}) fs::remove_all(each);
 }
 
-// Shards see the folder under another path and call another program; log and merge run on this
-// machine.
+// Shards see the folder under another path and call another program; their results are merged on
+// this machine, and with ssh their logs are written here, too.
 TEST(SubmitSweep, WhatRunsHereKeepsFolderAndProgram) {
   const std::string folder = expanded_sweep("submit-elsewhere");
   for (const std::string engine : {"--hyperqueue", "--ssh node1"}) {

@@ -1,5 +1,5 @@
-// `windtunnel sweep`: folders that are begun, killed, resumed, sharded and merged give the same
-// bytes.
+// Tests `windtunnel sweep`: a sweep gives the same bytes if it is killed and resumed, or split into
+// shards and merged.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -52,7 +52,7 @@ TEST(SweepCommand, FindsTheBestPoint) {
   fs::remove_all(folder);
 }
 
-// The command that `sweep expand` names as the next one runs as it is printed.
+// The command that `sweep expand` prints as the next one must run as printed.
 TEST(SweepCommand, WhatExpandSaysComesNextRuns) {
   const std::string folder = scratch_folder("sweep-next");
   const ProgramResult expanded = run_program(
@@ -74,7 +74,7 @@ TEST(SweepCommand, WhatExpandSaysComesNextRuns) {
   fs::remove_all(folder);
 }
 
-// Nobody chooses repair times, so that no point of the sweep is the best.
+// Repair times are circumstances and no choices, so that no point of the sweep is the best.
 TEST(SweepCommand, OfCircumstancesAloneIsAnAnswer) {
   const std::string folder = scratch_folder("sweep-circumstances");
   const ProgramResult result = run_program(
@@ -249,7 +249,6 @@ TEST(SweepCommand, SubmitsAnArrayAndAMergeAfterIt) {
             fmt::format("--parsable {0}/shards.sh\n"
                         "--parsable --dependency=afterany:1 {0}/merge.sh\n",
                         folder));
-  // Runs each element of the array.
   for (int i = 0; i < 5; ++i) {
     const std::string command =
         fmt::format("SLURM_ARRAY_TASK_ID={} sh {}/shards.sh 2>/dev/null", i, folder);
@@ -261,8 +260,8 @@ TEST(SweepCommand, SubmitsAnArrayAndAMergeAfterIt) {
 }
 
 TEST(OptimiseIntervals, WhatItFindsIsWhatRunGives) {
-  // The gain comes from other trials than those that the interval was chosen by: with few trials it
-  // may be a loss.
+  // The gain is measured with other trials than the ones that chose the interval: with few trials
+  // it may be negative.
   const std::string set = " --set campaign.replicas=64 ";
   const ProgramResult result = run_program(
       "optimise scenarios/small.yaml --over snapshots.0.every --for goodput --json" + set);

@@ -43,8 +43,8 @@ TEST(TraceFaults, AFitHasAPage) {
   EXPECT_EQ(text.find("<dl class=\"figures\"></dl>"), std::string::npos);
 }
 
-// A scenario takes the failures that `trace import` writes. A log that `trace export` simulates of
-// it is imported again, with the same fit within the spread of one draw.
+// A scenario takes the failures that `trace import` writes. `trace export` simulates a log of that
+// scenario, and importing it gives the same fit within the spread of one draw.
 TEST(TraceFaults, ALogGoesThroughAScenarioAndBack) {
   const std::string folder = scratch_folder("faults");
   const ProgramResult imported = run_program("trace import " + kTrace + " --out " + folder);
@@ -119,7 +119,7 @@ TEST(TraceFaults, SeveralSystemsInOneFileGetAFolderEach) {
   EXPECT_EQ(run_program("trace import " + folder + "/lanl.csv --nodes 4").exit_code, 2);
 }
 
-// A cluster's own records become classes of failures that a scenario takes as they stand.
+// A cluster's own records become classes of failures that a scenario takes without changes.
 TEST(TraceFaults, RecordsOfAClusterBecomeFailuresOfAScenario) {
   const std::string folder = scratch_folder("faults-records");
   write_text(folder + "/jobs.txt",

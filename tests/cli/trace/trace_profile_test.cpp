@@ -125,8 +125,8 @@ TEST(TraceProfile, ACalibrationFromATraceMeetsIt) {
   }
 }
 
-// The H200's calibration has laws of measured kernels, which the import stretches or shrinks to fit
-// the trace.
+// The calibration of the H200 has laws of measured kernels. The import scales them to fit the
+// trace.
 TEST(TraceProfile, ACalibrationWithLawsMeetsARealTrace) {
   const std::string folder = scratch_folder("trace-laws");
   const std::string trace = "trace import examples/traces/h200/two-layers.rank-0.json.gz";

@@ -1,4 +1,4 @@
-// The record that an answer's page holds for its script.
+// Reads the record that an answer's page holds for its script.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace windtunnel {
 
-// Returns the record: {"format", "charts"}.
+// The record has the keys "format" and "charts".
 inline Json page_record(const std::string& html) {
   const std::string mark = "id=\"record\">";
   const std::size_t from = html.find(mark) + mark.size();

@@ -94,15 +94,15 @@ TEST(PlanAnswer, WhatToStartNamesGradientsAndNetwork) {
   EXPECT_EQ(value_of("Assumed, because nothing was stated", "gradients"), "");
 }
 
-// No training is faster than its GPUs' peak, however wide the error is; slower ones keep the
+// No training is faster than its GPUs' peak, however wide the error is. A later deadline keeps the
 // probability that the law of the error gives.
 TEST(PlanAnswer, NoChanceIsLeftBeyondThePeak) {
   PlanReport plan = small_plan();
   plan.record.iteration.error = {0.3, 0.3, 0.3, Origin::measured, "test"};
   plan.record.campaign->goodput_by_model = {.if_faster = plan.record.campaign->goodput.mean,
                                             .if_slower = plan.record.campaign->goodput.mean};
-  // With equal trials, no unlucky trial needs steps that are faster than the others, and perhaps
-  // beyond the peak.
+  // If all trials are equal, no unlucky trial needs steps that are faster than the others and
+  // perhaps beyond the peak.
   std::ranges::fill(plan.record.campaign->trial_goodput, plan.record.campaign->goodput.mean);
   const auto chance = [&](double share_of_days, double hfu_causal) {
     plan.record.iteration.hfu_causal = hfu_causal;
@@ -114,7 +114,7 @@ TEST(PlanAnswer, NoChanceIsLeftBeyondThePeak) {
   EXPECT_GT(chance(0.8, 0.4), 0.1);
   EXPECT_EQ(chance(0.8, 0.95), 0);
   EXPECT_NEAR(chance(1.2, 0.95), chance(1.2, 0.4), 1e-9);
-  // The chance also stays 0 if the interval of the mean over trials is that wide.
+  // The chance also stays 0 if the interval of the mean over trials contains the deadline.
   plan.record.campaign->job_days.low = 0.5 * plan.best.days;
   EXPECT_EQ(chance(0.8, 0.95), 0);
 }

@@ -1,4 +1,4 @@
-// An answer with every kind of part; each printer shows the parts for its own medium.
+// The sample answer has every kind of part; each printer shows the parts for its own medium.
 #pragma once
 
 #include "report/answer/charts.hpp"

@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// The library's qsgd as a caller would write it: few bits per element, in blocks with a scale of
+// Describes the library's qsgd as a caller would: few bits per element, in blocks with a scale of
 // four bytes.
 Recipe quantised(const CompressorRequest& request) {
   const double n = request.elements();
@@ -32,7 +32,7 @@ Recipe quantised(const CompressorRequest& request) {
   return recipe;
 }
 
-// A compressor with one kernel, and then one all-reduce of `share` of the buffer.
+// Returns a compressor with one kernel, and then one all-reduce of `share` of the buffer.
 Compressor sparse(double share) {
   const auto recipe = [share](const CompressorRequest& request) {
     Recipe made;
@@ -57,7 +57,7 @@ std::string fault_of(Compressor compressor) {
   return error_of([&] { case_with(std::move(compressor)).check(); }).what();
 }
 
-// The error for a recipe of one step and one kernel that `change` has damaged.
+// Returns the error for a recipe of one step and one kernel that `change` has damaged.
 template <class Change>
 std::string fault_in(Change change) {
   Compressor compressor = sparse(0.1);
@@ -94,7 +94,7 @@ TEST(PublicCompressor, RequestHoldsTheBuffer) {
       .set("communication.compressor.feedback", "ef21");
   simulate(the_case);
   EXPECT_EQ(seen.ranks, 4);  // 16 GPUs with tp 2 and pp 2
-  EXPECT_EQ(seen.nodes, 1);  // a stage's replicas are one node
+  EXPECT_EQ(seen.nodes, 1);  // a stage's replicas are on one node
   EXPECT_EQ(seen.element_bytes, 4);
   EXPECT_EQ(seen.numbers.at("bits"), 6);
   EXPECT_EQ(seen.numbers.at("block"), 512);

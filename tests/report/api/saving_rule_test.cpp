@@ -30,8 +30,8 @@ TEST(PublicSavingRule, AConstantOneIsTheInterval) {
   }
 }
 
-// The rule runs beside a tier by time, whose periods the simulation skips, and a tier by
-// iterations.
+// The rule runs beside a tier that saves by time, whose periods the simulation skips, and a tier
+// that saves by iterations.
 TEST(PublicSavingRule, AConstantOneIsTheIntervalAmongOtherTiers) {
   const auto tiers = [](const std::string& every) {
     return "[{tier: host-memory, every: 20 iterations, keeper: process},"
@@ -88,7 +88,7 @@ TEST(PublicSavingRule, MomentsAreOfTheCampaign) {
   EXPECT_EQ(starts, 1 + seen.back().failures);
 }
 
-// Rare failures need rare snapshots: while the rule sees none, it waits longer each time.
+// Rare failures need rare snapshots: while no failure occurs, the rule waits longer each time.
 TEST(PublicSavingRule, AnAdaptiveOneSavesLessWhereNothingFails) {
   const auto doubling = [](const SavingMoment& moment) {
     return std::max(600.0, moment.training_s);

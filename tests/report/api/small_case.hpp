@@ -1,4 +1,4 @@
-// A job with failures that is simulated in milliseconds.
+// Provides a job with failures that is simulated in milliseconds.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ inline Case small_case() {
   return Case::from_text(kSmall, "small.yaml");
 }
 
-// 1f1b with one chunk per rank, as a caller would write it.
+// Returns 1f1b with one chunk per rank, as a caller would write it.
 inline Schedule one_forward_one_backward(const ScheduleRequest& request) {
   Schedule schedule;
   for (int rank = 0; rank < request.ranks; ++rank) {
@@ -42,7 +42,6 @@ inline Schedule one_forward_one_backward(const ScheduleRequest& request) {
   return schedule;
 }
 
-// Returns the Error that `work` throws.
 template <class Work>
 Error error_of(Work work) {
   try {

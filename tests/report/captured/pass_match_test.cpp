@@ -88,8 +88,8 @@ TEST(PassMatch, AnotherScheduleIsSaid) {
   EXPECT_TRUE(order.passes.empty());
 }
 
-// Ranges of modules, three in a forward pass, are not taken for passes; the launching thread tells
-// the passes.
+// Ranges of modules, three in a forward pass, are not taken for passes; instead the launching
+// thread distinguishes the passes.
 TEST(PassMatch, RangesOfPartsLeaveItToThreads) {
   RankProfile profile =
       ranged({{forward, -1, -1}, {forward, -1, -1}, {forward, -1, -1}, {backward, -1, -1}});

@@ -63,7 +63,8 @@ TEST(Figures, IslandsAreUsedWhereExchangesLeaveThemTheTime) {
   EXPECT_EQ(figure("iteration.sync_utilization").text(record), "75.0 %");
 }
 
-// 95 % of predictions whose log standard deviation is known to be 0.1 are off by less than e^0.196.
+// If the log standard deviation is known to be 0.1, 95 % of predictions are off by less than a
+// factor of e^0.196.
 TEST(Figures, RangesFollowTheCalibrationsError) {
   Record record = sample_record();
   record.iteration.error = {0.1, 0.1, 0.1, Origin::measured, "test"};
@@ -97,7 +98,7 @@ TEST(Figures, RangesFollowTheCalibrationsError) {
   EXPECT_FALSE(ranges.contains("job.days"));
 }
 
-// The peak bounds the fast end of the whole training as it bounds that of its steps.
+// The peak bounds the fast end of the whole training as it bounds the fast end of its steps.
 TEST(Figures, ThePeakEndsDaysAndCostAsItEndsSteps) {
   Record record = sample_record();
   record.iteration.error = {0.1, 0.1, 0.1, Origin::measured, "test"};
@@ -119,8 +120,8 @@ TEST(Figures, ThePeakEndsDaysAndCostAsItEndsSteps) {
   }
 }
 
-// Goodput falls as steps get faster up to the peak, which campaigns were simulated for, and by the
-// same law beyond it: the logarithm of days is linear in that of the step.
+// Campaigns are simulated with steps up to the peak, and faster steps lower their goodput. Beyond
+// the peak the same law holds: the logarithm of days is linear in the logarithm of the step time.
 TEST(Figures, TheLawOfDaysIsTheSameOnBothSidesOfThePeak) {
   Record record = sample_record();
   record.iteration.error = {0.1, 0.1, 0.1, Origin::measured, "test"};
@@ -137,7 +138,8 @@ TEST(Figures, TheLawOfDaysIsTheSameOnBothSidesOfThePeak) {
   EXPECT_NEAR(std::log(law->low / value), steps * std::log(held->low / value), 1e-5);
 }
 
-// The range that is printed beside a figure is the wider of those of trials and of cost models.
+// The range that is printed beside a figure is the wider of two: that of trials and that of cost
+// models.
 TEST(Figures, KeyFiguresHaveTheWiderRange) {
   Record record = sample_record();
   record.job.calibration.step_error = {0.1, 0.1, 0.1, Origin::measured, "test"};

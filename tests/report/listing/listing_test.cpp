@@ -10,7 +10,8 @@
 namespace windtunnel {
 namespace {
 
-// The library has no place that is on no node and yet can be lost; a new row might be such a place.
+// Every place of the library that is on no node survives everything, but a new place might not: it
+// must be listed as surviving the loss of any nodes.
 TEST(Listing, WhatIsOnNoNodeSurvivesTheLossOfAny) {
   const SnapshotTier tier{.place = SnapshotPlace::storage};
   const TierProtection protection{.trainer = true, .groups = {64, 4, 16}};

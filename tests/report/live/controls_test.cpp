@@ -20,7 +20,7 @@ const Control& control(const std::vector<Control>& controls, const std::string& 
   return *found;
 }
 
-// The scenario's own value is in its place: between the round values, equal to one, or beyond all.
+// The scenario's own value must be in order: between the round values, equal to one, or beyond all.
 TEST(Controls, HaveTheScenariosOwnValueInItsPlace) {
   for (const auto& [every, at] : std::vector<std::pair<std::string, int>>{
            {"30 min", 8}, {"31 min", 9}, {"1 s", 0}, {"3 d", 22}}) {
@@ -47,7 +47,7 @@ TEST(Controls, AreThoseThatTheCaseHasAUseFor) {
                   "cluster.fabric.pod_oversubscription"));
 }
 
-// The values are not only powers of two, but the divisors of GPUs, layers and the batch.
+// The values include divisors of GPUs, layers and the batch, not only powers of two.
 TEST(Controls, HaveThePartsOfTheMachineAndTheBatch) {
   const std::vector<Control> controls =
       controls_of(small({{"cluster.nodes", "6"}, {"batch.global", "48"}}));

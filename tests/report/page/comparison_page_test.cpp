@@ -91,7 +91,7 @@ Json protection_document() {
   return comparison_document(comparison, {nullptr, nullptr, nullptr}, {});
 }
 
-// Among 1, 2 and 4 the best is 4 and 2 is worse, so the best may lie beyond 4.
+// Among 1, 2 and 4 the best value is 4, and 2 is worse than 4, so the best may lie beyond 4.
 TEST(ComparisonPage, WarnsWhereTheBestLiesOnTheEdge) {
   const auto page_of = [](double slower_at_2) {
     Sample sample;
@@ -263,7 +263,7 @@ TEST_F(ComparisonBrowser, DrawsBarsSortsAndChangesWhatIsDrawn) {
   EXPECT_NE(output.find("data-others=\"schedule = 1f1b schedule = 2bp\""), std::string::npos);
 }
 
-// Two schedules over three bandwidths: the second one pays on slow networks only.
+// Two schedules are compared over three bandwidths: the second one is faster on slow networks only.
 Json bandwidth_document() {
   Comparison comparison;
   comparison.vary = {{"schedule", {"1f1b", "zb-v"}},

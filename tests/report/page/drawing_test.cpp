@@ -12,7 +12,7 @@
 namespace windtunnel {
 namespace {
 
-// The absolute times of a row's bars, which the row stores as differences in ticks.
+// Holds the absolute times of a row's bars, which the row stores as differences in ticks.
 struct Bars {
   std::vector<std::int64_t> start_ns, end_ns;
 };

@@ -1,5 +1,5 @@
-// What a reader can do with a page: see explanations of terms, search tasks by name, zoom into a
-// time range, download figures, and read it on a narrow screen.
+// Tests what a reader can do with a page: see explanations of terms, search tasks by name, zoom
+// into a time range, download figures, and read it on a narrow screen.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest-spi.h>
@@ -59,7 +59,7 @@ TEST(PageDocument, SaysWhichTasksAreCritical) {
 
 class PageTools : public Browser {
  protected:
-  // The failures of expect_fits(), a text each.
+  // Returns the failures of expect_fits(), one text for each.
   std::vector<std::string> faults_of(const std::string& page) {
     testing::TestPartResultArray found;
     {

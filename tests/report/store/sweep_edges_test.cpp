@@ -41,7 +41,7 @@ TEST(SweepEdges, OfWhatIsBestAtAnEnd) {
   EXPECT_EQ(last[0].value, "3600 s");
 }
 
-// Under both rates the longest interval is the best, which is reported once, for the first.
+// Under both rates the longest interval is the best. It is reported once, for the first rate.
 TEST(SweepEdges, OfWhatIsBestUnderEachCircumstance) {
   Json document = sweep_of(kEvery, {600, 1200, 3600}, {0.7, 0.8, 0.9});
   document["vary"].push_back({{"key", "failures.0.rate"}, {"values", {"low", "high"}}});
@@ -60,8 +60,8 @@ TEST(SweepEdges, OfWhatIsBestUnderEachCircumstance) {
       << edge_text(edges[0]);
 }
 
-// If trials cannot distinguish the intervals, no edge is reported, but that the interval does not
-// matter.
+// If trials cannot distinguish the intervals, no edge is reported; instead the result states that
+// the interval does not matter.
 TEST(SweepEdges, NoneWhereItDoesNotMatter) {
   Json points = Json::array();
   const std::vector<std::string> values = {"5 min", "30 min", "4 h", "2 d"};

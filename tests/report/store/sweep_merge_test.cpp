@@ -1,5 +1,5 @@
-// A sweep that is too large for its document: which part is shown, and that the best point is the
-// best of all.
+// Merges a sweep that is too large for its document. The tests check which part is shown, and that
+// the best point is the best of all.
 #include "report/store/sweep_merge.hpp"
 
 #include <fmt/format.h>

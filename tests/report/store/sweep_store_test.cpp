@@ -357,8 +357,8 @@ TEST(SweepResults, NamesAreQuotedAndIndicesJoined) {
   EXPECT_EQ(ranges_text({3, 7, 8, 9, 12}), "3, 7-9, 12");
 }
 
-// Nobody chooses a failure rate: each of its values has a best point, instead of the rate with the
-// fewest failures.
+// A failure rate is a circumstance and no choice: each of its values has a best point, and the rate
+// with the fewest failures is not the best one.
 TEST(SweepResults, BestAtEachFailureRate) {
   SweepPlan plan = plan_of_six();
   EXPECT_TRUE(sweep_results(plan.sweep, six_lines(plan)).document.at("best_by").empty());

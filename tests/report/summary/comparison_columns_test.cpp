@@ -14,7 +14,7 @@
 namespace windtunnel {
 namespace {
 
-// Context is exchanged between nodes that are too slow to hide it.
+// Nodes exchange context over a network that is too slow to hide it.
 constexpr const char* kDense =
     "name: dense\nmodel: {base: llama3-8b, layers: 8}\n"
     "cluster: {nodes: 4, node: {base: dgx-h100, nic: 10 Gb/s}}\n"

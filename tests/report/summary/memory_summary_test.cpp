@@ -11,7 +11,8 @@ Calibration calibration_of(double error) {
   return calibration;
 }
 
-// If two standard deviations are left the chance is 2.3 %, if nothing is left it is one half.
+// If two standard deviations are left below the capacity, the chance is 2.3 %; if nothing is left,
+// it is one half.
 TEST(MemorySummary, TheChanceThatItDoesNotFit) {
   EXPECT_EQ(may_not_fit_text(calibration_of(0.1), 80e9, 80e9),
             "with a chance of 50 % (predicted within 10.5 %, one sigma, measured)");

@@ -1,4 +1,4 @@
-// The explanation that is printed for a trace that does not end at the step time.
+// Tests the explanation that is printed for a trace that does not end at the step time.
 #include <gtest/gtest.h>
 
 #include "report/summary/summary.hpp"

@@ -313,7 +313,8 @@ TEST(ChakraForeign, MessagesMatchByRankAndTag) {
   EXPECT_EQ(plan.classes[0].tasks[0].bytes, 100);
 }
 
-// Traces from which nodes were cut out, and upstream's own tests, have such dependencies.
+// Traces from which nodes were cut out, and upstream's own tests, have dependencies on nodes that
+// do not exist.
 TEST(ChakraForeign, ADependencyOnNoNodeHoldsNothingUp) {
   chakra::Node node = node_of(4, chakra::COMP_NODE, "a", {3});
   node.add_ctrl_deps(8);

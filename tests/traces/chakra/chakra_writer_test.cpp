@@ -110,7 +110,8 @@ TEST(ChakraRoundTrip, UnlikeNodesRunTheSame) {
   }
 }
 
-// An input gradient may do this in a schedule that splits off weight gradients.
+// In a schedule that splits off weight gradients, an input gradient may leave more memory allocated
+// than it frees.
 TEST(ChakraRoundTrip, ATaskMayLeaveMoreThanItFrees) {
   const Job job = small_job(1, 2, 1);
   Plan plan = iteration_plan(job, prepare_iteration(job));

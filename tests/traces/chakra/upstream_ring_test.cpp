@@ -140,7 +140,8 @@ TEST(ChakraUpstreamRing, TakesLongerWhereItsMessagesDo) {
   EXPECT_NEAR(step_s(), 3 * messages_s + kReductions_s, 1e-9 * step_s());
 }
 
-// Times state the factor that the network's law gives, or no uncertainty if there is no law.
+// The times of communication have the uncertainty that the network's law gives, or none if there is
+// no law.
 TEST(ChakraUpstreamRing, TheLawOfTheNetworkSaysHowFarItMayBeOff) {
   const Cluster cluster = small_cluster(1, kRanks);
   Calibration calibration = ideal_calibration();

@@ -146,8 +146,9 @@ TEST(TrainingLog, RefusesWhatIsNone) {
   }
 }
 
-// tqdm's mean of steps of 2, 2, 5 and 0.5 s follows by hand: seconds 0.6, 1.02, 2.214, 1.6998 over
-// steps 0.3, 0.51, 0.657, 0.7599. Before the first step it prints no rate.
+// tqdm smooths with a factor of 0.3. Its mean of steps of 2, 2, 5 and 0.5 s follows by hand: the
+// sums of seconds are 0.6, 1.02, 2.214, 1.6998, and the sums of weights 0.3, 0.51, 0.657, 0.7599.
+// Before the first step it prints no rate.
 TEST(TrainingLog, TakesTheMeanOfAProgressBarApart) {
   const TrainingLog log = parse_training_log(
       "  0%|          | 0/4 [00:00<?, ?it/s]\r 25%|##| 1/4 [00:02<00:06,  2.00s/it]\r"

@@ -90,8 +90,8 @@ TEST(Kineto, MessagesHaveTheirPeer) {
   EXPECT_EQ(profile.calls[1].bytes, 16);
 }
 
-// PyTorch runs messages that are passed together as one kernel, whose name does not tell them. The
-// host's calls before its launch do.
+// PyTorch runs messages that are passed together as one kernel, and the kernel's name does not say
+// which messages it sends. The host's calls before its launch say so.
 TEST(Kineto, MessagesOfOneKernelAreThoseThatTheHostAskedFor) {
   const auto asked = [](const char* name, double ts, int peer) {
     return event_text("cpu_op", "record_param_comms", ts, 1,

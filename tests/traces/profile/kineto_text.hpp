@@ -1,4 +1,4 @@
-// Helpers build pieces of Kineto traces and read profiles from text.
+// Builds pieces of Kineto traces and reads profiles from text.
 #pragma once
 
 #include <fmt/format.h>

@@ -47,8 +47,8 @@ double seconds_of(const Task& task, Category category) {
   return seconds;
 }
 
-// The profile has two kernels, a collective that starts after the first and overlaps the second,
-// and a kernel that waits for the collective.
+// A collective starts after the first kernel and overlaps the second. The two kernels after it
+// become one task, which waits for the collective.
 TEST(ProfileTasks, WhoWaitsForWhomFollowsFromWhenTheyRan) {
   const RankProfile profile = profile_of({kernel(0, 2, 0), call(2, 8, 0.1), kernel(2, 4, 0.2),
                                           kernel(8.5, 9.5, 0.3), kernel(10, 11, 0.4)});
@@ -151,7 +151,7 @@ TEST(ProfileTasks, OneRankStandsForAllAndForMore) {
   }
 }
 
-// In hybrid sharding the shards stay, and more replicas hold them.
+// With hybrid sharding the number of shards stays, and the number of replicas that hold them grows.
 TEST(ProfileTasks, OfHybridShardingTheReplicasGrow) {
   RankProfile profile = profile_of({kernel(0, 2, 0), call(2, 5, 0.1)});
   profile.groups = {{"0", "default_pg", {0, 1, 2, 3}, 0},

@@ -28,7 +28,7 @@ TEST(RealTrace, StepsAndKernelsAreAllThere) {
 }
 
 // There are two micro-batches of two layers: a forward pass has seven products per layer and one of
-// the head, and the second backward pass adds its gradients to those of the first.
+// the head, and the second backward pass adds its gradients to the gradients of the first.
 TEST(RealTrace, PassesHaveTheirKernels) {
   const RankProfile profile = real_trace();
   const CapturedRank rank = captured_steps(profile);
@@ -59,7 +59,8 @@ TEST(RealTrace, PassesHaveTheirKernels) {
   }
 }
 
-// Most kernels that count as element-wise are so by name; only few have a name of no class.
+// Most kernels that count as element-wise are recognised by their name; only few have a name
+// without a class.
 TEST(RealTrace, FewKernelsHaveNoClass) {
   const RankProfile profile = real_trace();
   double all_s = 0, unknown_s = 0;

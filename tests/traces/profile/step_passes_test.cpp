@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// The last step of a generated trace, cut into passes.
+// Holds the last step of a generated trace, cut into passes.
 struct Cut {
   RankProfile profile;
   CapturedStep step;

@@ -93,8 +93,8 @@ TEST(SlurmJobs, TheFailedNodeIsTakenWhereItIsNamed) {
   EXPECT_EQ(logs[0].faults[1], (NodeFault{2 * kDay_s, 0, 2, "BOOT_FAIL"}));
 }
 
-// The number of nodes follows from their names if these are more than ran jobs at a time, else from
-// the sizes of jobs.
+// The number of nodes follows from their names if more nodes are named than ran jobs at the same
+// time, and otherwise from the sizes of jobs.
 TEST(SlurmJobs, ANoteSaysWhatDecidedTheNumberOfNodes) {
   EXPECT_EQ(note_of(read_records(kJobs)[0], "nodes"),
             "the nodes named in jobs; state the true number with --nodes");
@@ -144,8 +144,7 @@ TEST(FaultRecords, YearsOfLogs) {
   EXPECT_EQ(day_number(2023, 2, 29), std::nullopt);
 }
 
-// Returns node names such as a hostile list repeats them: three brackets stand for 27 million
-// names.
+// Returns a hostile list of node names: three brackets of 300 numbers stand for 27 million names.
 std::string repeated_names() {
   std::string ones = "[1";
   for (int i = 1; i < 300; ++i) ones += ",1";
@@ -186,8 +185,8 @@ TEST(SlurmJobs, FaultsOfTheTableNameTheirPlace) {
   }
 }
 
-// A time out of service is one fault, whatever states follow the first; a drained node lets its job
-// end.
+// A time out of service is one fault, whichever states follow the first; a drained node lets its
+// job end.
 const std::string kEvents =
     "Cluster|NodeName|TimeStart|TimeEnd|State|Reason|User|Cluster Nodes\n"
     "c||2024-08-01T00:00:00|Unknown||Cluster Registered TRES|slurm(64030)|gpu[01-08]\n"
@@ -307,8 +306,8 @@ TEST(DcgmMetrics, LinesMayEndInCarriageReturns) {
   EXPECT_EQ(logs[1].faults, plain[1].faults);
 }
 
-// The same samples come as lines: with milliseconds, seconds, the name among the labels, other
-// metrics.
+// The same samples may come as lines, with times in milliseconds or seconds, with the metric's name
+// among the labels, and with other metrics between them.
 TEST(DcgmMetrics, LinesOfSamplesAreReadToo) {
   const std::string labels = "gpu=\"0\",instance=\"n\\\"1:9400\"";
   const std::string cases[] = {

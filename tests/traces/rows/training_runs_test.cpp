@@ -215,7 +215,8 @@ TEST(TrainingRuns, HostileCells) {
   }
 }
 
-// The row's note states the offloaded share of activations in words, and its label.
+// Notes of this source state in words which share of activations is offloaded, and "OOM" if memory
+// ran out.
 TEST(TrainingRuns, MegatronKwaiSaysHowMuchIsOffloaded) {
   const TrainingRuns runs = parse_training_runs(
       "source,model,layers,hidden,heads,seq,global_batch,micro_batch,gpus,gpu_type,tp,pp,"

@@ -1,4 +1,4 @@
-// Paths that are no files are refused at once and in words.
+// Paths that lead to no file are refused at once and in words.
 #include "traces/text/input_file.hpp"
 
 #include <fmt/format.h>
@@ -88,7 +88,7 @@ TEST_F(InputFiles, EndlessLineIsRefusedWithItsPlace) {
                 "WINDTUNNEL_MAX_FILE_SIZE=1GiB raises that");
 }
 
-// Sets the environment variable that a refusal advises, for its own lifetime.
+// Sets the environment variable as a refusal advises, until the object is destroyed.
 class RaisedLimit {
  public:
   explicit RaisedLimit(const std::string& refusal) {

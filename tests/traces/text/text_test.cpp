@@ -46,7 +46,8 @@ TEST(Text, WhatCannotBeReadIsTheUsersFault) {
   }
 }
 
-// Renaming across file systems fails, and a file system without permissions cannot copy them.
+// Renaming across file systems fails, and a file system without permissions cannot copy
+// permissions.
 TEST(Text, PutsInPlaceWhereItCannotRename) {
   namespace fs = std::filesystem;
   const std::string from = ::testing::TempDir() + fmt::format("windtunnel-put-{}", getpid());

@@ -1,4 +1,5 @@
-// Several processes measure a calibration: tests cover who ends them, and which files are left.
+// Tests which process ends the others, and which files are left, if several processes measure a
+// calibration.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -26,7 +27,7 @@ class Job {
   explicit Job(const std::string& out) : leader_(fork()) {
     if (leader_ != 0) {
       setpgid(leader_, leader_);
-      prctl(PR_SET_CHILD_SUBREAPER, 1);  // adopts ranks that outlive their first
+      prctl(PR_SET_CHILD_SUBREAPER, 1);  // adopts ranks that outlive the first
       return;
     }
     setpgid(0, 0);
@@ -90,7 +91,7 @@ TEST(CalibrateRanks, OthersEndWithTheFirst) {
   EXPECT_FALSE(job.any_left());
 }
 
-// Binds this process and its children to one core, for its own lifetime.
+// Binds this process and its children to one core until the object is destroyed.
 class OnOneCore {
  public:
   OnOneCore() {

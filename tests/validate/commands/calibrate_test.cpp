@@ -138,8 +138,8 @@ TEST(CalibrateCommand, WritesAFileThatCanBeTheNextBase) {
   EXPECT_EQ(nlohmann::json::parse(second.out).at("parameters").size(), 1u);
 }
 
-// Reports give numbers fitted on a user's rows the origin "measured", and those from a paper
-// "published".
+// In reports, numbers that are fitted on a user's rows have the origin "measured", and numbers that
+// are fitted on rows of a paper have "published".
 TEST(CalibrateCommand, FittedNumbersHaveTheOriginOfTheirRows) {
   const std::string folder = scratch_folder("calibrate-origin");
   const std::string rows = runs_file(folder), out = folder + "/mine.yaml";

@@ -1,4 +1,4 @@
-// Tests of windtunnel execute cover refusals and the output for a plan that really ran.
+// Tests the refusals of windtunnel execute, and its output for a plan that really ran.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

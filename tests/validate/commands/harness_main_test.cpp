@@ -1,5 +1,5 @@
-// Tests of windtunnel-harness cover its output and exit codes in cases where measuring would take
-// minutes or devices.
+// Tests the output and exit codes of windtunnel-harness without measuring, which would take minutes
+// or need devices.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@ void expect_error(const ProgramResult& result, int exit_code, const std::string&
   EXPECT_EQ(result.out, "");
 }
 
-// Sets the variables of a launcher, for its own lifetime.
+// Sets the variables of a launcher until the object is destroyed.
 class Variables {
  public:
   using Values = std::map<std::string, std::string>;

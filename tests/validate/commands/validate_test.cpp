@@ -283,8 +283,8 @@ std::string checkpoint_file(const std::string& folder) {
   return path;
 }
 
-// Headers of the project's own tables identify their kinds. A file of rows has the columns
-// "id,metric,...".
+// Returns the header of one of the project's tables, behind its comments. The header identifies the
+// kind of the rows.
 std::string header_line(const std::string& path) {
   std::istringstream lines(read_text(WINDTUNNEL_SOURCE_DIR "/" + path));
   std::string line;
@@ -328,7 +328,7 @@ TEST(ValidateCommand, TellsWhichKindAFileIs) {
         kind);
     const size_t at = other.err.find(told_by);
     ASSERT_NE(at, std::string::npos) << other.err;
-    // The file contains all rows.
+    // The file has all columns that the message names.
     const size_t begin = at + told_by.size();
     std::istringstream columns(other.err.substr(begin, other.err.find(" show; '", begin) - begin));
     const std::string header = "," + header_line(fmt::format("tests/data/{}.csv", file)) + ",";

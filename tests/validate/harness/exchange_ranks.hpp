@@ -1,5 +1,5 @@
-// Exchanges run on several processes. Every rank can compute the gradients of all ranks, and so
-// what each must hold afterwards.
+// Runs exchanges on several processes. Every rank can compute the gradients of all ranks, and
+// therefore the result that each rank must hold.
 #pragma once
 
 #include <cmath>
@@ -55,7 +55,6 @@ inline Tensors gradients_of(GradientKind kind, const std::vector<TensorShape>& s
   return tensors;
 }
 
-// Records all calls of collectives.
 class RecordingCollectives : public Collectives {
  public:
   explicit RecordingCollectives(Collectives& inner) : inner_(inner) {}

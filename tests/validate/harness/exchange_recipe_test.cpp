@@ -10,7 +10,7 @@
 namespace windtunnel {
 namespace {
 
-// These ranks do not exist: exchanges are built, but not run.
+// The other ranks do not exist: exchanges are built, but not run.
 class NobodyElse : public Collectives {
  public:
   explicit NobodyElse(int ranks) : ranks_(ranks) {}
@@ -155,8 +155,8 @@ TEST(ExchangeRecipe, Int4DecodesToSum) {
   expect_like(parts, recipe, {{}, 0.02, 0.01});
 }
 
-// The scale is summed, too. Reading both arrays for it, and adding one to the other, is one kernel
-// each.
+// The scale is summed, too. One kernel reads both arrays for it, and another adds one array to the
+// other.
 TEST(ExchangeRecipe, SignsWithFeedbackMoveAsManyBytes) {
   NobodyElse nobody(kRanks);
   const CompressorChoice choice{.name = "signsgd", .feedback = ErrorFeedback::ef};
@@ -249,7 +249,8 @@ void expect_near(const std::map<std::string, double>& ran,
   }
 }
 
-// Bytes of signs alone are counted in the other pass: an eighth of a byte in 8.
+// The recipe counts the packed signs in the other pass: an eighth of a byte per element, where the
+// two arrays have 8 bytes.
 TEST(ExchangeRecipe, SignsWithFeedbackRunTheKernelsThatTheyArePricedBy) {
   NobodyElse nobody(kRanks);
   const CompressorChoice choice{.name = "signsgd", .feedback = ErrorFeedback::ef};
@@ -275,7 +276,7 @@ TEST(ExchangeRecipe, SketchesRunTheKernelsThatTheyArePricedBy) {
   expect_near(ran, bytes_priced(kernels), 1e-9);
 }
 
-// Each rank adds the decoded codes, because no rank sums them in transit.
+// Each rank adds the decoded codes, because nothing sums them in transit.
 TEST(ExchangeRecipe, TernaryRunsTheKernelsThatItIsPricedBy) {
   NobodyElse nobody(kRanks);
   const CompressorChoice choice{.name = "terngrad"};

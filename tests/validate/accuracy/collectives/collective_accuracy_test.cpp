@@ -1,5 +1,5 @@
-// Tests cover measured collectives: points, families, rows to fit on and to judge, and simpler
-// rules.
+// Tests measured collectives: points, families, the choice of rows to fit on and to judge, and
+// simpler rules.
 #include "validate/accuracy/collectives/collective_accuracy.hpp"
 
 #include <fmt/format.h>

@@ -91,7 +91,7 @@ TEST(CollectiveFit, WithoutRowsItIsTheSpecification) {
 }
 
 // Numbers that the rows determine are within their intervals nine times out of ten. Times at other
-// scales are within theirs as often, and near the prediction.
+// scales are within their intervals as often, and near the prediction.
 TEST(CollectiveFit, AKnownLawIsFoundAgain) {
   const Calibration truth = other_machine();
   int decided = 0;
@@ -154,8 +154,8 @@ TEST(CollectiveFit, FarFromWhatWasFittedLessIsKnown) {
   EXPECT_EQ(distance_of(network, points.back()).ranks, 0);
 }
 
-// Environments of a machine start from the fit of all of them, and are held closer to it than that
-// fit was held to the specification.
+// Environments of a machine start from the fit of all its environments, and are held closer to it
+// than that fit was held to the specification.
 TEST(CollectiveFit, EnvironmentsStartFromTheirMachine) {
   RandomStream random(11, RandomPurpose::test, 0);
   std::vector<ScoredRow> points = points_at({16, 32, 64});

@@ -10,7 +10,7 @@ struct Judged {
   std::vector<ScoredRow> points;
   std::vector<ValidationRow> predictions;
 
-  // Our prediction is off by `error`, the ring from the specification by `ring`.
+  // Our prediction is off by `error`, and the ring by the specification is off by `ring`.
   void add(const std::string& machine, int gpus, double bytes, double error, double ring) {
     ScoredRow point;
     point.id = std::to_string(points.size());

@@ -43,7 +43,8 @@ TEST(Compression, MethodsOfExchangeFromOneLawPerNetwork) {
   EXPECT_LE(family("ByteScheduler").mape, 0.15);
 }
 
-// Servers on 100GbE were as slow as on 10GbE, except ByteScheduler's, so these rows have no bound.
+// Servers on 100GbE were as slow as on 10GbE, except ByteScheduler's: these rows are suspect and
+// have no bound.
 TEST(Compression, ServersFromOneLawPerNetwork) {
   for (const char* name : {"BSP-PS", "WFBP-PS", "ByteScheduler-PS"}) {
     EXPECT_LE(family(name).mape, 0.15) << name;
@@ -196,7 +197,8 @@ TEST(Compression, ServersThatNoRowIsFittedOn) {
   EXPECT_EQ(served, 4);
 }
 
-// A law fitted on one file's rows judges another's; a file named for both is fitted on.
+// A law that is fitted on the rows of one file judges the rows of another. A file that is named for
+// both is only fitted on.
 TEST(Compression, LinksAreFittedOnTheFilesThatAreNamedForIt) {
   CompressionRuns fitted =
       read_compression_runs(WINDTUNNEL_SOURCE_DIR "/tests/data/exchange_runs.csv");
@@ -244,8 +246,8 @@ TEST(Compression, AChoiceThatLeavesNothingToFitOnIsRefusedWithTheWayOn) {
             "fit; choose others with --fit-where, or files with --calibrate-on");
 }
 
-// Without dense rows the exchange's time cannot be solved for, and the report states this reason,
-// whichever rows are missing.
+// The time of the exchange is solved for from dense rows and rows of gTop-k. If either rows are
+// missing, the report states this reason.
 TEST(Compression, SparseExchangeWithoutDenseRowsIsSkippedWithTheReason) {
   for (const char* missing : {"Dense S-SGD", "gTop-k S-SGD"}) {
     CompressionRuns runs =

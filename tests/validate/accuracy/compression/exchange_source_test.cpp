@@ -14,7 +14,8 @@ std::vector<ExchangeSource> read(const std::string& sources) {
   return read_exchange_sources(parse_document("sources:\n" + sources, "t.yaml"));
 }
 
-// Returns a source with one method and a law of two numbers; the arguments are added to these.
+// Returns a source with one method and a law of two numbers; each argument is added to its part of
+// the text.
 std::string entry(const std::string& method = "", const std::string& number = "",
                   const std::string& source = "") {
   return "  mine:\n"
@@ -54,7 +55,7 @@ TEST(ExchangeSource, AnEntryIsAllThatASourceNeeds) {
   const CompressionValidation validation =
       validate_compression({{runs}, {}}, {.sources = &sources});
   const ValidationReport& report = validation.report;
-  EXPECT_EQ(report.rows.size(), 2U);    // those on 32 GPUs
+  EXPECT_EQ(report.rows.size(), 2U);    // the rows on 32 GPUs
   EXPECT_EQ(report.fitted.size(), 6U);  // two models on 4, 8 and 16 GPUs
   for (const ValidationRow& row : report.rows) {
     EXPECT_EQ(row.family, "mine, WFBP");

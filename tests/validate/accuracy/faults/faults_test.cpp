@@ -121,7 +121,8 @@ TEST(Faults, RatesAreFittedTogether) {
   EXPECT_NEAR(published().rates[2].value, std::log((1 / 0.3) / (3 / 2.6)) / std::log(3.0), 1e-9);
 }
 
-// Bounds and values are not mixed either, because a difference from a bound is not an error.
+// A family mixes neither metrics nor bounds with values, because a difference from a bound is not
+// an error.
 TEST(Faults, MetricsAreNotMixed) {
   std::map<std::string, int> rows;
   for (const ValidationFamily& family : published().report.families)
@@ -176,7 +177,7 @@ TEST(Faults, RowsThatStateTooLittleSayWhat) {
   EXPECT_FALSE(validation.predictions[0].inside());
 }
 
-// Rows are predicted although there are a bad row, an unknown metric and two files.
+// Rows are predicted even if there are two files, with a bad row and an unknown metric.
 TEST(Faults, RowsAreJudgedByWhatTheyStateWhateverIsBesideThem) {
   const std::string states = ",1024,128,10,20,,,,600,30,300,,";
   const FaultPoints first = parse("A,x" + states +

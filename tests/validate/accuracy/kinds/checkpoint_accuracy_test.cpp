@@ -1,4 +1,4 @@
-// The words of checkpoint rows are compared with the models that they stand for, by hand.
+// Predictions for the words of checkpoint rows are compared with results by hand.
 #include "validate/accuracy/kinds/checkpoint_accuracy.hpp"
 
 #include <gtest/gtest.h>
@@ -49,7 +49,8 @@ TEST(CheckpointAccuracy, SavesOverSlowStorageTellTheBytesOfARun) {
   EXPECT_EQ(alone.skipped.at(0).reason, "the bytes of the checkpoint are not stated");
 }
 
-// Each GPU copies 4 GB over PCIe; training waits for that while DCP writes in the background.
+// Each GPU copies 4 GB over PCIe; training waits for this copy only, because DCP writes in the
+// background.
 TEST(CheckpointAccuracy, ASaveBehindTrainingStallsItForTheCopy) {
   const ValidationReport report = validate_checkpoints({parse_checkpoint_rows(
       "source,system,gpus,gpu_type,model,checkpoint_bytes,storage,storage_bw_Bps,method,event,"
@@ -64,8 +65,8 @@ TEST(CheckpointAccuracy, ASaveBehindTrainingStallsItForTheCopy) {
   EXPECT_NEAR(report.rows[0].predicted, report.rows[1].predicted + 8, 1e-6);
 }
 
-// For a save with a stated stall, the parameters give the bytes. The storage is not named; one
-// process of torch.save is slower than it.
+// For a save with a stated stall, the parameters give the bytes. The storage is not named, but one
+// process of torch.save is slower than the storage.
 TEST(CheckpointAccuracy, ParametersTellBytes) {
   const ValidationReport report = validate_checkpoints({parse_checkpoint_rows(
       "source,system,gpus,gpu_type,model,params,checkpoint_bytes,storage,storage_bw_Bps,method,"

@@ -1,4 +1,4 @@
-// Tests cover the driver of kinds of rows, and compare rows of each kind with models by hand.
+// Tests the driver of kinds of rows, and compares rows of each kind with models by hand.
 #include "validate/accuracy/kinds/measured_kind.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,6 @@ constexpr auto kPaceFields = std::to_array<RowField<Pace>>({
     {"seconds", &Pace::seconds, Needs::cell, "s", 1e9},
 });
 
-// Predicts 10 s for every row.
 std::vector<PredictedRow> ten_seconds(const Pace& row) {
   if (row.family == "unknown") throw Error("nobody knows");
   PredictedRow result;
@@ -174,7 +173,7 @@ TEST(PublishedRows, DispatchIsHeldOutByScaleAndLibrary) {
   EXPECT_EQ(report.fitted.size(), 18u);
 }
 
-// Every published row is judged, fitted on, or listed with a reason.
+// Checks that every published row is judged, fitted on, or listed with a reason.
 void check_all_told(const ValidationReport& report, size_t judged, size_t fitted, size_t skipped) {
   EXPECT_EQ(report.rows.size(), judged);
   EXPECT_EQ(report.fitted.size(), fitted);
@@ -348,7 +347,7 @@ TEST(RolloutRows, AnUpdateTellsLengths) {
   EXPECT_EQ(told.fitted.front().metric, "training_s");
 }
 
-// Learner and engines share a rack; its NICs are as many as their GPUs.
+// Learner and engines share a rack, which has as many NICs as they have GPUs.
 TEST(RolloutRows, EnginesOfARackNeedNoHostOfEightGpus) {
   const std::string rest = "2000,96,96,1,1,1,Megatron,60,,,,,,1,1";
   const ValidationReport report = judged_loops(loop_row("On policy,12,GB200,,", rest) +

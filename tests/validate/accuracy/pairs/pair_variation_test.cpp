@@ -1,5 +1,5 @@
 // Pairs of nodes differ for several reasons. Draws are compared with closed forms, fits with known
-// variation, and the simulated spread with that measured on two clusters.
+// variation, and the simulated spread with the spread that was measured on two clusters.
 #include "validate/accuracy/pairs/pair_variation.hpp"
 
 #include <fmt/format.h>
@@ -222,7 +222,7 @@ Judged judge(const std::string& name, const PairVariation& variation) {
   return judged;
 }
 
-// Missed by little: p10 of send-receives of 4 GiB by 4 GPUs per node.
+// Only the 10th percentile of send-receives of 4 GiB by 4 GPUs per node is missed, by a little.
 TEST(PairSpread, MeasuredQuantilesOfTheClusterWithUplinks) {
   const Judged judged = judge("cluster00", cluster00_variation());
   EXPECT_EQ(judged.series, 30);

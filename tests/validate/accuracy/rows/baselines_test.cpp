@@ -22,8 +22,8 @@ double peak_s(const Job& job) {
 TEST(Baselines, TheMfuIsTheMedianOfTheRowsToLearnFrom) {
   const Job job = small_job(2, 2, 2);
   const double ideal_s = peak_s(job);
-  // Rows to learn from have MFU 0.5, 0.4 and 0.1 in family a. Family b has none of its own, so it
-  // uses those of a.
+  // Rows to learn from have MFU 0.5, 0.4 and 0.1 in family a. Family b has no such rows, so that it
+  // uses the rows of a.
   const auto predicted = step_baselines({{&job, ideal_s / 0.5, "a", true},
                                          {&job, ideal_s / 0.1, "a", true},
                                          {&job, ideal_s / 0.4, "a", true},

@@ -42,8 +42,8 @@ std::map<std::string, std::set<std::string>> rows_of_fits() {
   return rows;
 }
 
-// Returns whether a source says that its number was fitted, as opposed to what it was not fitted
-// on, or to errors at rows that fits left out.
+// Returns whether a source says that its number was fitted. Other sources say what a number was not
+// fitted on, or give errors at rows that fits left out.
 bool says_fitted(std::string text) {
   for (const char* other : {"not fitted", "none of them fitted", "left out one after the other"}) {
     if (text.find(other) != std::string::npos) return false;

@@ -108,7 +108,7 @@ TEST(RowFilter, TheOptionsNameStandsInTheMessage) {
   EXPECT_TRUE(error_of([] { RowFilter::parse("tp", "--where"); }).starts_with("--where:1:3:"));
 }
 
-// A random expression over `gpus`, with its expected result for each row.
+// Holds a random expression over `gpus`, with its expected result for each row.
 struct Truth {
   std::string text;
   std::vector<bool> holds;

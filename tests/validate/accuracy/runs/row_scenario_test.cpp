@@ -102,7 +102,8 @@ TrainingRun small_run() {
   return run;
 }
 
-// The training states each key of the field table below "train", and its lists.
+// The scenario must state all that is trained: each key of the field table below "train", and its
+// lists.
 TEST(RowScenario, StatesAllThatIsTrained) {
   const TrainingRun run = small_run();
   const auto stated = [&](const Training& training) {

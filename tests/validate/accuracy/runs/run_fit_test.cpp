@@ -123,8 +123,9 @@ TEST(RunFit, NumbersThatRestOnThePriorKeepItsOrigin) {
   EXPECT_NEAR(fit.calibration.collective_launch_s.value, 20e-6, 1e-6);
 }
 
-// 225 rows of one source say one thing, 9 of another the opposite. Sources weigh by the root of
-// their rows, 15 to 3, in all as (15 + 3)^2 / (1 + 1) = 162 rows: 135 and 27 independent rows.
+// 225 rows of one source say the opposite of 9 rows of another. Sources weigh by the root of their
+// number of rows, 15 to 3, and both together as (15 + 3)^2 / (1 + 1) = 162 rows: 135 and 27
+// independent rows.
 TEST(RunFit, ManyRowsOfASourceDoNotDrownTheOther) {
   FitOptions options = toy_options();
   options.only = {"kernel.sustained"};
@@ -188,8 +189,9 @@ TEST(RunFit, OnePointIsDrawnTowardsItsRow) {
   EXPECT_EQ(fit.calibration.step_error.value, 0.15);  // one row gives no spread
 }
 
-// The times of a source grow in a way that the model does not have. Models that were left out show
-// it, while the residuals of the fit hide part of it. Pure noise instead is estimated correctly.
+// The times of a source grow in a way that the model does not have. Errors at models that were left
+// out show it, while the residuals of the fit hide part of it. The error of pure noise is estimated
+// correctly.
 TEST(RunFit, ErrorOnUnseenRunsIsThatOfExtrapolation) {
   const RunFit noise = fit_runs(make_rows(0, 0.05), prior_calibration(), toy_options());
   EXPECT_EQ(noise.folds, 4);

@@ -35,7 +35,7 @@ TEST(RunJob, WhatRowsDoNotDescribeIsNotPredicted) {
             "its samples are not packed, but the row does not state their lengths");
 }
 
-// "GPT 18B" of BLOOM's authors is no model of Megatron-LM's paper: it does not have that one's 48
+// "GPT 18B" of BLOOM's authors is not the model of this name in Megatron-LM's paper, which has 48
 // heads.
 TEST(RunJob, AModelOfAnotherWidthIsAnotherModel) {
   TrainingRun run = run_of("GPT 18B", "");
@@ -119,8 +119,8 @@ TEST(RunJob, RecomputationIsReadByItsWords) {
   EXPECT_TRUE(job_of(run).job.software.ep_merged);  // DeepEP
 }
 
-// Before the fix each message between nodes takes half a second: 64 micro-batches of two stages
-// wait for one forward and one backward message each.
+// Before the fix each message between nodes takes half a second. Two micro-batches are under way
+// during a round trip of two messages, so that each of 64 micro-batches takes half a second longer.
 TEST(RunJob, NanotronBeforeItsFix) {
   TrainingRun run = run_of("Llama-like 1.34B", "zero_stage=0; after_pp_fix=True");
   run.layers = 16;
@@ -166,8 +166,9 @@ TrainingRun llama_8b(const char* source, int gpus) {
   return run;
 }
 
-// Groups of tensor parallelism that span nodes have a latency of their own, and so have the network
-// after the fix and the pipeline before it: the calibration contains both.
+// The sweep has three latencies of its own: of tensor-parallel groups that span nodes, of the
+// network after the fix, and of the pipeline before it. One calibration contains the first and the
+// last.
 TEST(RunJob, NanotronsCalibrationFollowsItsLayout) {
   TrainingRun run = llama_8b("HF nanotron sweep", 32);
   const auto calibration = [&](int tp, int pp, const char* note) {
@@ -315,7 +316,7 @@ TEST(RunJob, AShareOfActivationsIsInTheHostsMemory) {
   EXPECT_EQ(error_of([&] { job_of(run); }), "offload_share is 'half'; it must be from 0 to 1");
 }
 
-// Where NeMo's tables state interleaving, virtual stages have one layer, so that other rows are
+// If NeMo's tables state interleaving, virtual stages have one layer. Rows that do not state it are
 // taken to have the same.
 TEST(RunJob, APipelineOfWhichNothingIsPrintedInterleavesAsItsSourceDoes) {
   TrainingRun run = llama_8b("NVIDIA NeMo 24.07 fine-tuning", 2);

@@ -182,7 +182,7 @@ TEST(ValidateRuns, FiltersSelectWhatIsJudgedAndWhatIsFittedOn) {
   EXPECT_EQ(family(fitted, "p / A100", "step_s").rows, 1);
   EXPECT_EQ(fitted.rows[0].baselines.count("6ND at the MFU of the fit rows"), 1U);
 
-  // Fitted rows need not be among those that the filter selects for judging.
+  // The filter for judging need not select the fitted rows.
   options.where = RowFilter::parse("hidden==2048 && gpu_type=='A100'");
   EXPECT_EQ(validate(kFour, options).rows.size(), 1U);
   EXPECT_NEAR(validate(kFour, options).rows[0].predicted, 6 / 0.9, 1e-12);

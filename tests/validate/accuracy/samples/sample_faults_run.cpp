@@ -12,7 +12,7 @@ struct Machine {
   MachineKind kind = MachineKind::host;
   double start_s = 0;          // per kernel
   double message_start_s = 0;  // per message
-  // Bytes that a cache level holds, and its bandwidth in bytes per second.
+  // Each level of caches has its size in bytes and its bandwidth in bytes per second.
   std::vector<std::pair<double, double>> levels;
   double memory_Bps = 0;
   double message_Bps = 0;
@@ -163,7 +163,7 @@ void Run::time(Sample& sample, double batch_factor) {
     const double bytes = kernel_kind("copy").bytes(sample.work[0][0]);
     seconds = std::max(seconds, machine_.start_s + bytes / machine_.memory_Bps);
   }
-  // Load only slows works: none is faster than without load.
+  // Load makes works slower and never faster.
   const double strays = spread * student_of_4(random_);
   seconds *= batch_factor * std::exp(strays > 0 ? noise_ * strays : strays);
   if (random_.uniform() < noise_ * kSlowed)

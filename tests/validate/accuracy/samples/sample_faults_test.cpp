@@ -199,7 +199,7 @@ void non_monotone(Series& run, Random& random, KnownMachine&) {
     std::swap(series[first + i]->work, series[first + 7 - i]->work);
   }
 }
-// The subtracted overhead is nearly all of the smallest work.
+// The subtracted overhead is nearly as long as the smallest work.
 void negative_latency(Series& run, Random& random, KnownMachine&) {
   const std::vector<Sample*> series = series_of(run, "quantise-int8", true);
   double least_s = HUGE_VAL;

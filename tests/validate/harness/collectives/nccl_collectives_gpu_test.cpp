@@ -110,7 +110,8 @@ TEST_F(NcclGpu, ThreeRanksOnOneDevice) {
   });
 }
 
-// Replays do what calls do: after the captured run (Device::time_s) each adds once more.
+// A replay does what the captured calls do: after the captured run (Device::time_s) each replay
+// adds once more.
 TEST_F(NcclGpu, IsCapturedInGraphs) {
   run_device_ranks(kRanks, [](TcpGroup& group) {
     const Device& cuda = device(DeviceKind::cuda);

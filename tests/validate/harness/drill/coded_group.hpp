@@ -12,11 +12,11 @@
 
 namespace windtunnel {
 
-// Returns [member] the parity that it keeps: m blocks for a code over stripes, in the order of
-// stripes.
+// Returns for each member the parity that it keeps: m blocks for a code over stripes, in the order
+// of stripes.
 std::vector<Bytes> parity_of(const ErasureCode& code, const std::vector<Bytes>& states);
 
-// Returns [member] all states, computed from what is left; an empty input is a member that lost
+// Returns the states of all members, computed from what is left; a member without input has lost
 // everything. Returns nothing if more members are lost than the code covers.
 std::optional<std::vector<Bytes>> rebuilt(const ErasureCode& code,
                                           std::vector<std::optional<Bytes>> states,

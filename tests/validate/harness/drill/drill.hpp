@@ -16,8 +16,8 @@
 
 namespace windtunnel {
 
-// Seconds that the whole state of a node takes on each link. They are assumed, and long compared
-// with the overhead of processes and sockets.
+// On each link the whole state of a node takes this many seconds. The times are assumed, and long
+// compared with the overhead of processes and sockets.
 struct DrillPace {
   double gpu_s = 0.03;      // between host and GPU
   double network_s = 0.04;  // per NIC
@@ -46,8 +46,8 @@ struct Drill {
   std::vector<int> lost_keepers;  // their trainers are lost, too
   int flipped_tier = kNoTier;     // a byte of a node's copy in memory flips
   int flipped_node = -1;
-  // The failure strikes during this tier's last snapshot, when this many nodes have written theirs.
-  // This applies only if a snapshot is due after the last iteration.
+  // The failure strikes during this tier's last snapshot, when this many nodes have written their
+  // parts. This applies only if a snapshot is due after the last iteration.
   int interrupted_tier = kNoTier;
   int written_nodes = 0;
   std::int64_t full_disk_from = 0;  // disks of nodes are full from then on; 0: never
@@ -59,10 +59,10 @@ struct Drill {
 // Returns the machine of a drill, with one GPU per node, as the cost models see it.
 Cluster drill_cluster(const Drill& drill);
 Calibration drill_calibration();
-// Seconds to load a tier's copy (models/cost/snapshot/restore_cost.hpp).
+// States the seconds to load a tier's copy (models/cost/snapshot/restore_cost.hpp).
 struct LoadTime {
   double whole_s = 0;
-  double rebuilt_s = 0;  // some nodes lost; 0: the code covers none
+  double rebuilt_s = 0;  // with some nodes lost; 0: the code covers none
 };
 LoadTime load_time(const Drill& drill, const SnapshotTier& tier);
 
@@ -74,8 +74,9 @@ struct DrillOutcome {
   int refused_copies = 0;  // by a full disk; measured only
 };
 
-// Leaves no process and no file behind. Throws Error if such a job cannot have a tier, and Error
-// (failed) if the system refuses. The calling process may have no other thread.
+// Runs the drill and leaves no process and no file behind. Throws Error if a job of this kind
+// cannot have one of the tiers, and Error (failed) if the system refuses. The calling process may
+// have no other thread.
 DrillOutcome run_drill(const Drill& drill);
 
 }  // namespace windtunnel

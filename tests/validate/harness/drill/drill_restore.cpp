@@ -96,8 +96,8 @@ DrillOutcome DrilledJob::restore() {
   return outcome;
 }
 
-// Sends the bytes in pieces, in turns over the paths, each piece after the last, as fast as links
-// become free.
+// Sends the bytes in pieces, in turns over the paths, each piece after the previous one, as fast as
+// links become free.
 void DrilledJob::pass(const std::vector<std::vector<LinkId>>& ways, double bytes,
                       const RunClock& clock, const LinkClocks& links) const {
   constexpr int kPieces = 16;

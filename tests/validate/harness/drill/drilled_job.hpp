@@ -42,7 +42,8 @@ class DrilledJob {
   void fail();
   // Every node loads at once, over the links of drill_cluster().
   DrillOutcome restore();
-  // Returns whether every state is that of `iteration`, and correct again after a further step.
+  // Returns whether every state is the state after `iteration`, and is still correct after a
+  // further step.
   bool intact(std::int64_t iteration);
   int refused_copies() const { return refused_copies_; }
 
@@ -54,7 +55,7 @@ class DrilledJob {
   };
 
   // A tier's new copy is written beside the previous one, and replaces it when all nodes have
-  // written theirs.
+  // written their parts.
   void save(int index, std::int64_t iteration);
   bool write_copy(int index, int node, const Bytes& copy);
   void stage_protection(int index, std::int64_t iteration, const std::vector<Bytes>& states);

@@ -15,7 +15,7 @@
 
 namespace windtunnel {
 
-// Returns the training state of a node after so many steps, by a rule that can be repeated.
+// Returns the training state of a node after this number of steps, by a rule that can be repeated.
 Bytes trained_state(int node, std::int64_t steps, std::size_t size_bytes);
 
 // A file is written under its name with this suffix first.

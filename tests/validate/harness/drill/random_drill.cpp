@@ -71,7 +71,7 @@ Drill random_drill(std::uint64_t index) {
   drill.lost_nodes = random_nodes(random, drill.nodes, 3);
   drill.lost_trainers = random_nodes(random, drill.nodes, 2);
   if (random.below(4) == 0) drill.lost_keepers = random_nodes(random, drill.nodes, 1);
-  // Each of these times changes by up to a factor of 1.5 either way.
+  // Each of these times is multiplied by a factor between 0.5 and 1.5.
   for (double DrillPace::*seconds :
        {&DrillPace::gpu_s, &DrillPace::network_s, &DrillPace::disk_s, &DrillPace::storage_s}) {
     drill.pace.*seconds *= 0.5 + random.uniform();

@@ -13,10 +13,11 @@ Drill random_drill(std::uint64_t index);
 struct DrillCount {
   int recovered = 0;
   int unrecoverable = 0;
-  // Relative errors of the predicted times of recoveries, as shares of the measured ones.
+  // Relative errors of the predicted times of recoveries are shares of the measured times.
   std::vector<double> time_errors;
 };
-// Runs these drills and compares each with its prediction and every byte of the state.
+// Runs `count` drills from number `first` on, and compares each with its prediction and every byte
+// of the state.
 DrillCount run_random_drills(std::uint64_t first, std::uint64_t count);
 
 }  // namespace windtunnel

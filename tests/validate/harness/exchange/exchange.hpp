@@ -30,8 +30,8 @@ struct ExchangeStep {
   bool communicates() const { return kernel_kind(work.kernel).family == KernelFamily::collective; }
 };
 
-// Returns "" if exchanges by this method can run, else what they lack, as the end of a sentence
-// that starts with the method's name.
+// Returns "" if exchanges by this method can run; otherwise says what they lack, as the end of a
+// sentence that starts with the method's name.
 std::string why_no_exchange(const CompressorChoice& choice);
 
 class Exchange {

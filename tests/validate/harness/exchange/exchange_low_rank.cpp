@@ -23,7 +23,7 @@ struct Factored {
   std::size_t at_p = 0;  // offset in the array of all P; at_q: of all Q
   std::size_t at_q = 0;
 
-  // Returns the number of rows (or columns) of all matrices together.
+  // Returns the number of rows (or columns) of all matrices together; `side` is that of one matrix.
   std::size_t size(int side) const {
     return static_cast<std::size_t>(side) * static_cast<std::size_t>(shape.batch);
   }

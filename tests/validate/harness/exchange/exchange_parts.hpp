@@ -20,7 +20,7 @@ struct ExchangeParts {
   std::vector<DeviceBuffer> memory;
   std::vector<float*> gradients;  // per tensor
   std::vector<float*> errors;     // per tensor, or empty
-  // A run starts the steps of one turn, the next run those of the next turn.
+  // A run starts the steps of one turn, and the next run starts the steps of the next turn.
   std::vector<std::vector<ExchangeStep>> turns = {{}};
   std::uint64_t runs = 0;
 

@@ -85,8 +85,8 @@ class SparseExchange {
   const float* zeros_;
 };
 
-// The threshold is that of the previous step, moved towards one that keeps k elements. The first
-// one comes from an exact selection.
+// Each step moves the previous threshold towards one that keeps k elements. The first threshold
+// comes from an exact selection.
 struct Threshold {
   float value = -1;
   const Device* device;
@@ -177,8 +177,8 @@ void add_random_k_exchange(ExchangeParts& parts) {
   exchange.scatter(indices, values, exchange.array().gradient, false);
 }
 
-// The vote counts the ranks, and as many further voters less two that set every bit, so that a bit
-// of a single rank wins.
+// In addition to the p ranks, p - 2 further voters set every bit, so that a bit of a single rank
+// has half of the votes and wins.
 void add_sketch_exchange(ExchangeParts& parts) {
   const GradientArray array = lay_out_all(parts);
   const std::size_t n = array.elements;

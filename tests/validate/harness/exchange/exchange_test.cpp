@@ -92,8 +92,8 @@ TEST_P(Exchanges, DenseGradientsAreSummed) {
 }
 
 // Each rank's element is off by at most half a quantisation step of its block, and their sum by
-// half a step of the sum's block. The bound uses the largest element of a tensor and of those
-// before it in place of the block's.
+// half a step of the sum's block. The bound uses `largest`, the sum of the ranks' largest elements,
+// in place of the largest elements of blocks.
 void require_quantised(double levels, const Sums& sum, const Tensors& result, double largest) {
   for (size_t t = 0; t < result.size(); ++t) {
     for (size_t i = 0; i < result[t].size(); ++i) {
@@ -110,8 +110,8 @@ TEST_P(Exchanges, QuantisedSumsAreWithinTheirSteps) {
     const double steps = levels;
     run(choice, [&](ExchangingRank& rank, const Tensors& /*before*/, const Tensors& gradients,
                     const Tensors& result, int /*step*/) {
-      // The error has the steps of all ranks and of the sum, whose values are at most those of all
-      // ranks together.
+      // The error consists of half a quantisation step of each rank and of the sum. The sum's
+      // values are at most the sum of the ranks' largest values.
       double own = 0;
       for (const std::vector<float>& tensor : gradients) {
         for (const float x : tensor) own = std::max(own, std::abs(double(x)));
@@ -180,7 +180,8 @@ TEST_P(Exchanges, SignsWithFeedbackKeepWhatTheirScaleMisses) {
   });
 }
 
-// The k largest elements of all tensors are chosen; of equal ones the first, in the order of ranks.
+// Each rank chooses the k largest elements of all its tensors; if some are equal, it takes the
+// first of them.
 TEST_P(Exchanges, TopKIsExact) {
   const CompressorChoice choice{.name = "topk", .density = 0.02};
   double elements = 0;

@@ -135,8 +135,8 @@ bool is_sent_away(int port, const std::string& words) {
   return away;
 }
 
-// Returns the output of a run of so many seconds to which strangers connect, or nothing if the run
-// is too short for them.
+// Returns the output of a run of this many seconds to which strangers connect, or nothing if the
+// run is too short for them.
 std::optional<std::string> said_of_strangers(double seconds) {
   Runner runner([seconds] {
     const PlanRun execution =

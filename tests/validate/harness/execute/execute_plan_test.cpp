@@ -66,7 +66,7 @@ TEST(ExecutePlan, AMessageTakesItsTimeOnTheLink) {
   EXPECT_EQ(bytes_to_carry(plan, cluster, options()).peak_Bps, 200e9);
 }
 
-// A stretched run takes as long in the scenario's seconds.
+// A run that is stretched in real time takes as long as before in the seconds of the scenario.
 TEST(ExecutePlan, TimesAreOfTheScenarioWhateverTheScale) {
   const Plan plan = plan_of({class_of(0, {{"compute"}}, {plain(TaskKind::compute, "c", 0, 4)})});
   const Timeline timeline = execute_plan(plan, small_cluster(1, 1), options(200)).timeline;

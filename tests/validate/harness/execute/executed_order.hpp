@@ -1,4 +1,4 @@
-// Tests of executions check here whether real tasks started as their Plan allows.
+// Checks whether the tasks of an execution started as their Plan allows.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -128,8 +128,8 @@ TEST(ForkedRun, APauseOfTheWatcherIsNoSilence) {
   expect_nothing_left();
 }
 
-// All processes live, but none makes progress. A process that sleeps on purpose is not disturbed
-// until then.
+// All processes live, but none makes progress. A process that sleeps on purpose does not count as
+// standing still before it wakes.
 TEST(ForkedRun, TellsAStandstill) {
   const auto begin = RunClock::monotonic_ns();
   const auto body = [begin](int index, const ForkedProcess& process) {

@@ -35,10 +35,10 @@ TEST(PlanKernels, ATaskNamesThemByWhatItsTimeIsFor) {
 
 class PlanKernelsTest : public DeviceRanksTest {};
 
-// A task of 40 ms runs as many kernels as fit, and one that is no kernel waits 40 ms. A kernel's
-// time depends on the machine's other load, but their number does not: ten times as many as fit
-// into 40 ms by measurement, but at most 8000, because on no device a kernel takes less than a
-// microsecond.
+// A task of 40 ms runs as many kernels as fit, and a task that is no kernel waits 40 ms. The time
+// of a kernel depends on the machine's other load, but the number of kernels does not: it is ten
+// times the number that fits by measurement, but at most 8000. As no device runs a kernel in less
+// than a microsecond, 8000 kernels take more than 8 ms.
 TEST_F(PlanKernelsTest, RunInTheTimeOfTheirTask) {
   PlanKernels kernels = measured_kernels(kTestDevice, 1, "none");
   for (double& run_s : kernels.run_s) {

@@ -1,4 +1,5 @@
-// Collectives of Plans run between real processes, with numbers that are checked, and as rounds.
+// Runs collectives of Plans between real processes, with numbers that are checked, and as rounds of
+// messages.
 #include <gtest/gtest.h>
 
 #include <numeric>

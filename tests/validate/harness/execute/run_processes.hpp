@@ -39,8 +39,8 @@ class NetworkHold {
   int descriptor_ = -1;
 };
 
-// Waits for a condition, longer than any load on the machine delays it, and returns whether it came
-// true.
+// Waits for a condition, at most kLongestWait, which is longer than any load on the machine delays
+// it, and returns whether it came true.
 inline constexpr std::chrono::seconds kLongestWait{60};
 bool comes_true(const std::function<bool()>& condition);
 
@@ -50,7 +50,7 @@ class Runner {
  public:
   explicit Runner(const std::function<std::string()>& body);
   pid_t process() const { return process_; }
-  std::vector<pid_t> ranks(std::size_t count) const;  // waits for so many; in order of creation
+  std::vector<pid_t> ranks(std::size_t count) const;  // waits for this number; in order of creation
   bool has_spoken() const;                            // it has ended, or is about to
   std::string said();                                 // its message; waits for its end
  private:

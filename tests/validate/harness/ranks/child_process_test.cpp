@@ -28,7 +28,8 @@ TEST(ChildProcess, EndsWithItsParent) {
     if (ended == 0) usleep(1000);
   }
   ASSERT_GT(ended, 0);
-  // The child ends by the signal, or by itself if its parent ended before it could ask for one.
+  // The child ends by the signal, or by itself if its parent ended before the child could ask for
+  // the signal.
   EXPECT_TRUE(WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 1);
 }
 

@@ -26,7 +26,7 @@ TEST(GroupDevices, EveryRankHearsAll) {
   }
 }
 
-// The other ranks stop instead of waiting for it.
+// If one rank cannot take part, the others stop instead of waiting for it.
 TEST(GroupDevices, AllStopWhereOneCannotTakePart) {
   run_ranks(3, [](TcpGroup& group) {
     agree(group, "");

@@ -105,7 +105,6 @@ TEST(TcpGroup, LongAndShortMessagesMeet) {
     const int right = (group.rank() + 1) % 3;
     const int left = (group.rank() + 2) % 3;
     for (const std::size_t size : {std::size_t{1}, std::size_t{131072}, std::size_t{1000003}}) {
-      // Only rank 0 sends a long message.
       const auto of = [&](int rank) {
         return std::vector<std::byte>(rank == 0 ? size : 5, std::byte(rank + 1));
       };
@@ -165,7 +164,7 @@ TEST(TcpGroup, TwoJobsAtOnePort) {
   expect_says(twice[0], "rank 1 connected twice");
 }
 
-// A stranger that sends other bytes, or nothing, delays no rank.
+// A stranger that sends other bytes delays no rank.
 TEST(TcpGroup, StrangersAreIgnored) {
   const int port = free_port();
   const pid_t stranger = fork();
@@ -205,7 +204,8 @@ int knock_at(int port) {
   return descriptor;
 }
 
-// Too many strangers are silent: the first of them is disconnected long before its time is over.
+// If too many strangers stay silent, the first of them is disconnected long before its time is
+// over.
 TEST(RankWelcome, HearsAFewStrangersAtOnce) {
   const int port = free_port();
   const int listening = socket(AF_INET, SOCK_STREAM, 0);
@@ -283,7 +283,7 @@ class Wait {
   FailureHook hook_;
 };
 
-// Returns the message of the Error that it throws, within `seconds`.
+// Returns the message of the Error that run_ranks() throws, and expects it within `seconds`.
 std::string fault_of(int ranks, double seconds, const std::function<void(TcpGroup&)>& body) {
   const auto start = std::chrono::steady_clock::now();
   std::string said;

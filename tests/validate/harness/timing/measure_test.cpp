@@ -150,8 +150,8 @@ TEST_F(Measure, ASeriesThatNeverGetsACleanBlockSaysSo) {
   EXPECT_TRUE(outcome.samples[0].after.throttled);
 }
 
-// Others come during a fifth of the timings and stay until the next has begun, so that both are
-// slow.
+// Other processes come during a fifth of the timings and stay until the next timing has begun, so
+// that both are slow.
 TEST_F(Measure, TimingsBesideOthersDoNotCount) {
   machine.disturbed = [](int timings) { return timings % 5 == 0; };
   machine.slower = [](int timing) { return timing % 5 == 0 || timing % 5 == 4 ? 5.0 : 1.0; };
@@ -175,8 +175,8 @@ TEST_F(Measure, LongTimingsNeedADeviceThatIsHardlyDisturbed) {
   }
 }
 
-// Timings without other processes show how long the work takes. If all timings are alike, others
-// come and go during each.
+// Timings without other processes show how long the work takes. If all timings are alike, other
+// processes come and go during each.
 TEST_F(Measure, OthersThatStayForManyTimingsAreToldFromThoseThatComeAndGo) {
   for (const double longer : {1.3, 1.0}) {
     machine = {.second_s = 0.1};
@@ -190,7 +190,7 @@ TEST_F(Measure, OthersThatStayForManyTimingsAreToldFromThoseThatComeAndGo) {
   }
 }
 
-// Other processes stay until all groups are done, then leave.
+// Other processes stay during the first of two groups, whose works are measured again at the end.
 TEST_F(Measure, WhatOthersDisturbedComesAgainAtTheEnd) {
   constexpr int kWorks = 6;
   // Each work has thirty timings in three blocks, with a first run before each block, and a second
@@ -287,7 +287,8 @@ TEST_F(Measure, WithoutTheTimeForAllTheHighestTiersAreLeftOut) {
   EXPECT_GT(outcome.progress.enough_s, kSlowWorks * 1e-3);
 }
 
-// The first group decides, whatever its tiers.
+// The time of the first group shows that the budget does not suffice, so that the group is measured
+// whatever its tiers.
 TEST_F(Measure, WithoutTheTimeForTheLeastThatIsMeasuredAndToldOnce) {
   const Outcome outcome = measured(slow_works(kSlowWorks), hurried(1e-3));
   std::map<int, int> tiers = tiers_measured(outcome);

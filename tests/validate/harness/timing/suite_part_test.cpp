@@ -19,7 +19,7 @@ std::vector<TimedWork> suite() {
 
 struct Sizes {
   std::vector<double> all;
-  std::vector<double> least;  // those of tier 0
+  std::vector<double> least;  // sizes of tier 0
 };
 
 TEST(SuitePart, TheLeastHasOfEachLawWhatItNeedsOverItsWholeRange) {
@@ -51,8 +51,8 @@ TEST(SuitePart, HalfOfTheRestAndOfWhatJudgesComesBeforeTheOther) {
   }
 }
 
-// A law of seven sizes takes the two ends and two sizes between first, and then every second one of
-// the others.
+// A law of seven sizes takes the two ends and two sizes between them first, and then every second
+// one of the others.
 TEST(SuitePart, WorksOfATierLieEvenly) {
   std::vector<TimedWork> works;
   for (int i = 7; i > 0; --i) {
@@ -71,7 +71,7 @@ TEST(SuitePart, TierAfterTierWhatTheTimeSufficesFor) {
   EXPECT_EQ(affordable(works, 12), Taken({true, true, true, true, true, true}));
   EXPECT_EQ(affordable(works, 11), Taken({true, true, true, true, true, false}));
   EXPECT_EQ(affordable(works, 10), Taken({false, true, true, true, true, false}));
-  // A work that does not fit is skipped in favour of those that do.
+  // A work that does not fit is skipped in favour of works that do.
   EXPECT_EQ(affordable(works, 7), Taken({true, true, true, false, true, false}));
   EXPECT_EQ(affordable(works, 4), Taken({false, true, false, false, true, false}));
   EXPECT_EQ(affordable(works, 0), affordable(works, 4));
