@@ -25,7 +25,7 @@ struct CompressedAttention {
 
 CompressedAttention compressed_attention(const HuggingFaceConfig& config,
                                          const TransformerSpec& model) {
-  CompressedAttention part{.head = double(config.whole_or("head_dim", 512)),
+  CompressedAttention part{.head = double(model.head_width),
                            .groups = double(config.whole("o_groups")),
                            .rank = double(config.whole("o_lora_rank")),
                            .indexer_heads = double(config.whole_or("index_n_heads", 64))};
@@ -85,45 +85,21 @@ void name_compressed_parts(const HuggingFaceConfig& config, const CompressedAtte
 
 // Keys and values of a token are one vector for all heads, as in latent attention. The differences
 // are listed in TransformerSpec::left_out.
-void read_deepseek_v4(const HuggingFaceConfig& config, TransformerSpec& model) {
-  model.layers = config.whole("num_hidden_layers");
-  model.hidden = config.whole("hidden_size");
-  model.vocabulary = config.whole("vocab_size");
-  model.heads = model.kv_heads = config.whole("num_attention_heads");
-  model.activation = Activation::swiglu;
-  model.normalisation = Normalisation::rms_norm;
-  model.position = PositionEncoding::rotary;
-  model.biases = false;
-  model.tied_embeddings = config.flag_or("tie_word_embeddings", false);
-  model.moe.experts = config.whole("n_routed_experts");
-  model.moe.per_token = config.whole("num_experts_per_tok");
-  model.moe.ffn_hidden = config.whole("moe_intermediate_size");
-  model.moe.shared_ffn = static_cast<int>(
-      std::min<double>(HuggingFaceConfig::kMostOfAll,
-                       double(config.whole_or("n_shared_experts", 1)) * model.moe.ffn_hidden));
-  model.ffn_hidden = config.whole_or("intermediate_size", model.moe.ffn_hidden);
+void read_compressed_attention(const HuggingFaceConfig& config, TransformerSpec& model) {
   const CompressedAttention part = compressed_attention(config, model);
-  const int rotary = config.whole_or("qk_rope_head_dim", 64);
   const int window = config.whole_or("sliding_window", 128);
-  if (rotary >= part.head || model.heads <= 0 || model.layers <= 0) {
+  LatentAttention& latent = model.latent;
+  latent.query_rank = config.whole("q_lora_rank");
+  if (latent.rotary_width >= part.head || model.heads <= 0 || model.layers <= 0) {
     throw Error(config.where("head_dim"),
                 "expected layers, heads, and a head_dim above qk_rope_head_dim");
   }
-  model.head_width = static_cast<int>(part.head) - rotary;
-  model.latent = {
-      .query_rank = config.whole("q_lora_rank"),
-      .kv_rank = model.head_width,
-      .rotary_width = rotary,
-      .value_width = static_cast<int>(std::max(1.0, part.groups * part.rank / model.heads))};
+  model.head_width = latent.kv_rank = model.head_width - latent.rotary_width;
+  latent.value_width = static_cast<int>(std::max(1.0, part.groups * part.rank / model.heads));
   // Only layers that choose keys have an indexer, and it scores keys that are compressed by four.
   const double scored = part.indexer_heads * part.choosing / model.layers / 4;
-  model.sparse = {.heads = std::max(1, static_cast<int>(std::lround(scored))),
-                  .width = config.whole_or("index_head_dim", 128),
-                  .top_k = window + config.whole_or("index_topk", 512)};
-  for (const char* of_no_effect : {"compress_rope_theta", "expert_dtype", "hc_sinkhorn_iters",
-                                   "num_hash_layers", "num_key_value_heads"}) {
-    config.find(of_no_effect);
-  }
+  model.sparse.heads = std::max(1, static_cast<int>(std::lround(scored)));
+  model.sparse.top_k = window + config.whole_or("index_topk", 512);
   constexpr double kMostWide = 1e8;  // larger numbers are refused later
   if (model.heads * part.head < kMostWide) name_compressed_parts(config, part, window, model);
 }

@@ -1,5 +1,4 @@
-// Fields of a config.json of Hugging Face, and readers that several families of models share. Used
-// by hugging_face*.cpp only.
+// Fields of a config.json of Hugging Face. Used by hugging_face*.cpp only.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,23 +10,26 @@
 
 #include "models/base/error.hpp"
 #include "models/workload/transformer.hpp"
+#include "scenarios/language/configs/stated_model.hpp"
 #include "scenarios/language/text/document.hpp"
-#include "scenarios/language/text/values.hpp"
 
 namespace windtunnel {
 
-// The fields of a file. A field that is null counts as missing. `defaults` has the class defaults
-// of fields that a part of a multimodal file may omit.
-class HuggingFaceConfig {
+// The fields of a file. A field that is null counts as missing; "a.b" is the field b of the map a.
+// `defaults` has the class defaults of fields that a part of a multimodal file may omit.
+class HuggingFaceConfig : public ModelFile {
  public:
   static constexpr int kMostOfAll = 100'000'000;  // so that sums of fields stay exact
 
   explicit HuggingFaceConfig(const DocumentNode& map, const DocumentNode* defaults = nullptr)
       : map_(map), defaults_(defaults) {}
 
-  const DocumentNode* find(std::string_view key) const {
-    asked_.insert(std::string(key));
-    const DocumentNode* node = map_.value_of(key);
+  const DocumentNode* find(const std::string& key) const {
+    asked_.insert(key);
+    const std::size_t dot = key.find('.');
+    const DocumentNode* outer = dot == key.npos ? &map_ : find(key.substr(0, dot));
+    const std::string inner = key.substr(dot == key.npos ? 0 : dot + 1);
+    const DocumentNode* node = outer == nullptr ? nullptr : outer->value_of(inner);
     if (node == nullptr && defaults_ != nullptr) node = defaults_->value_of(key);
     const bool null =
         node != nullptr && (node->kind == DocumentNode::Kind::null ||
@@ -37,84 +39,64 @@ class HuggingFaceConfig {
   const DocumentNode& at(const std::string& key) const {
     const DocumentNode* node = find(key);
     if (node != nullptr) return *node;
-    throw Error(map_.where, fmt::format("'{}' is missing", key));
+    const std::size_t dot = key.find('.');
+    const DocumentNode& outer = dot == key.npos ? map_ : at(key.substr(0, dot));
+    throw Error(outer.where, fmt::format("'{}' is missing", last_word(key)));
   }
 
-  int whole(const std::string& key) const {
-    const int number = windtunnel::whole(at(key), key);
+  bool has(const std::string& key) const override { return find(key) != nullptr; }
+  int whole(const std::string& key) const override {
+    const int number = windtunnel::whole(at(key), last_word(key));
     if (number <= kMostOfAll) return number;
-    throw Error(where(key), fmt::format("{}: {} is too large", key, number));
+    throw Error(where(key), fmt::format("{}: {} is too large", last_word(key), number));
   }
-  // The field under its name, or under the older name if only that one is there.
-  int whole(const std::string& key, const std::string& older) const {
-    return find(key) == nullptr && find(older) != nullptr ? whole(older) : whole(key);
+  double number(const std::string& key) const override {
+    return quantity(at(key), Dimension::number, key);
   }
+  bool flag(const std::string& key) const override { return windtunnel::flag(map_, key); }
+  std::string word(const std::string& key) const override { return at(key).text; }
+  Location where(const std::string& key) const override {
+    const DocumentNode* node = find(key);
+    return node == nullptr ? map_.where : node->where;
+  }
+
   int whole_or(const std::string& key, int otherwise) const {
-    return find(key) == nullptr ? otherwise : whole(key);
+    return has(key) ? whole(key) : otherwise;
   }
   double number_or(const std::string& key, double otherwise) const {
-    const DocumentNode* node = find(key);
-    return node == nullptr ? otherwise : quantity(*node, Dimension::number, key);
-  }
-  bool flag_or(const std::string& key, bool otherwise) const {
-    return find(key) == nullptr ? otherwise : flag(map_, key);
+    return has(key) ? number(key) : otherwise;
   }
   const std::vector<DocumentNode>& list(const std::string& key) const {
     const DocumentNode& node = at(key);
     if (node.kind != DocumentNode::Kind::list)
-      throw Error(node.where, fmt::format("{}: expected a list", key));
+      throw Error(node.where, fmt::format("{}: expected a list", last_word(key)));
     return node.items;
   }
-  Location where(std::string_view key) const {
-    const DocumentNode* node = find(key);
-    return node == nullptr ? map_.where : node->where;
-  }
-  // Returns the nested configuration at `key`, such as "text_config".
-  HuggingFaceConfig part(const std::string& key) const { return HuggingFaceConfig(at(key)); }
   // Keys of the file that no reader has asked for, in the order of the file.
   std::vector<std::string> unread() const {
     std::vector<std::string> keys;
     for (const DocumentEntry& entry : map_.entries) {
       if (!asked_.contains(entry.key)) keys.push_back(entry.key);
+      const auto inner = asked_.lower_bound(entry.key + ".");
+      if (inner == asked_.end() || !inner->starts_with(entry.key + ".")) continue;
+      for (const DocumentEntry& each : entry.value.entries) {
+        const std::string key = fmt::format("{}.{}", entry.key, each.key);
+        if (!asked_.contains(key)) keys.push_back(key);
+      }
     }
     return keys;
   }
 
  private:
+  static std::string last_word(const std::string& key) { return key.substr(key.rfind('.') + 1); }
+
   const DocumentNode& map_;
   const DocumentNode* defaults_;
   mutable std::set<std::string> asked_;
 };
 
-// Reads the sizes and kinds of layers under the keys that nearly all families share.
-void read_dimensions(const HuggingFaceConfig& config, TransformerSpec& model);
-// Reads latent attention and the experts of DeepSeek.
-void read_deepseek(const HuggingFaceConfig& config, TransformerSpec& model);
-// Reads the sizes of Qwen's experts, but not which layers have experts.
-void read_qwen_expert_sizes(const HuggingFaceConfig& config, TransformerSpec& model);
-// Sets the layers from one letter of kBlockLetters each: as a pattern or, where possible, as a
-// number of dense layers before layers with experts.
-void set_layers(const std::string& letters, TransformerSpec& model);
-// [layer] Whether it has experts: every n-th layer has (Qwen), except listed ones.
-std::vector<bool> qwen_expert_layers(const HuggingFaceConfig& config, int layers);
-
-// These families have layers of several kinds (hugging_face_mixed.cpp).
-void read_qwen3_next(const HuggingFaceConfig& config, TransformerSpec& model);
-void read_qwen3_5(const HuggingFaceConfig& config, TransformerSpec& model);
-void read_kimi_linear(const HuggingFaceConfig& config, TransformerSpec& model);
-void read_minimax(const HuggingFaceConfig& config, TransformerSpec& model);
-void read_minimax_m2(const HuggingFaceConfig& config, TransformerSpec& model);
-void read_deepseek_v32(const HuggingFaceConfig& config, TransformerSpec& model);
-void read_glm_dsa(const HuggingFaceConfig& config, TransformerSpec& model);
-void read_glm4_moe(const HuggingFaceConfig& config, TransformerSpec& model);
-
-// Reads DeepSeek-V4 (hugging_face_compressed.cpp).
-void read_deepseek_v4(const HuggingFaceConfig& config, TransformerSpec& model);
-
-// These readers take models with an encoder and a decoder (hugging_face_stacks.cpp).
-void read_t5(const HuggingFaceConfig& config, TransformerSpec& model);
-void read_bart(const HuggingFaceConfig& config, TransformerSpec& model);
-void read_pegasus(const HuggingFaceConfig& config, TransformerSpec& model);
+// Reads DeepSeek-V4's attention to compressed keys (hugging_face_compressed.cpp).
+void read_compressed_attention(const HuggingFaceConfig& config, TransformerSpec& model);
 
 // Records in TransformerSpec::left_out the fields that no reader has asked for, the modules for
 // multi-token prediction, and the towers before the decoder, each with its share of operations if
