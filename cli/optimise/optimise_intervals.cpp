@@ -128,18 +128,13 @@ Json document_of(const IntervalCommand& command, const IntervalSearch& found) {
                    {"commit", program_commit()},
                    {"for", command.options.aim == Aim::cost ? "cost" : "goodput"},
                    {"set", set_json(changed_intervals(found))},
-                   {"intervals", Json::array()}};
-  for (const IntervalSearch::Tier& tier : found.tiers) {
-    document["intervals"].push_back({{"key", tier.key},
-                                     {"tier", tier.name},
-                                     {"value", tier.value},
-                                     {"every_s", tier.every_s},
-                                     {"storage_s", tier.storage_s},
-                                     {"as_given", tier.as_given},
-                                     {"is_needed", tier.is_needed},
-                                     {"storage_allows_given", tier.storage_allows_given},
-                                     {"as_good", {{"from", tier.shortest}, {"to", tier.longest}}}});
-  }
+                   {"intervals", list_json(found.tiers, [](const IntervalSearch::Tier& tier) {
+                      Json entry = {{"key", tier.key}, {"tier", tier.name}};
+                      PUT_MEMBERS(entry, tier, value, every_s, storage_s, as_given, is_needed,
+                                  storage_allows_given);
+                      entry["as_good"] = {{"from", tier.shortest}, {"to", tier.longest}};
+                      return entry;
+                    })}};
   document["best"] = result_json(found.best);
   document["given"] = result_json(found.given);
   document["gain"] = estimate_json(found.gain);

@@ -63,15 +63,13 @@ Json split_json(const RankedSplit& split) {
 }
 
 Json document_of(const RolloutCommand& command, const SplitSearch& found) {
-  Json document = {{"scenario", command.scenario},
-                   {"version", program_version()},
-                   {"commit", program_commit()},
-                   {"estimated", found.estimated},
-                   {"infeasible", found.infeasible},
-                   {"best", Json::array()},
-                   {"even", found.even ? split_json(*found.even) : Json(nullptr)}};
-  for (const RankedSplit& split : found.best) document["best"].push_back(split_json(split));
-  return document;
+  return {{"scenario", command.scenario},
+          {"version", program_version()},
+          {"commit", program_commit()},
+          {"estimated", found.estimated},
+          {"infeasible", found.infeasible},
+          {"best", list_json(found.best, split_json)},
+          {"even", found.even ? split_json(*found.even) : Json(nullptr)}};
 }
 
 Json splits_chart(const SplitSearch& found) {

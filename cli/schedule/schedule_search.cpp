@@ -158,22 +158,20 @@ class Printer {
     document["bound_because"] = result_.bound_because;
     document["gap"] = std::max(0.0, result_.gap());
     document["stopped"] = result_.stopped;
-    document["candidates"] = Json::array();
-    for (const SearchCandidate& candidate : result_.candidates) {
-      Json row = {{"name", candidate.name}, {"fits", candidate.fits}};
+    document["candidates"] = list_json(result_.candidates, [&](const SearchCandidate& candidate) {
+      Json row = MEMBERS_JSON(candidate, name, fits);
       row.update(figures(candidate.evaluation));
       if (const auto played = played_s_.find(candidate.name); played != played_s_.end()) {
         row["simulated_step_s"] = played->second;
       }
-      document["candidates"].push_back(row);
-    }
+      return row;
+    });
     document["searched"] = kSearched;
-    document["left_out"] = Json::array();
-    for (const LeftOutOrder& at : result_.left_out) {
+    document["left_out"] = list_json(result_.left_out, [&](const LeftOutOrder& at) {
       Json row = {{"name", at.order.name}, {"fits", at.order.fits}, {"why", at.why}};
       row.update(figures(at.order.evaluation));
-      document["left_out"].push_back(row);
-    }
+      return row;
+    });
     return document;
   }
 

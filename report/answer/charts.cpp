@@ -60,32 +60,30 @@ Json interval_chart(const Record& record, const std::string& storage_note) {
 }  // namespace
 
 Json chart_json(const RangeChart& chart) {
-  Json items = Json::array();
-  for (const RangeItem& item : chart.items) {
-    items.push_back({{"name", item.name},
-                     {"mean", item.value.mean},
-                     {"low", item.value.low},
-                     {"high", item.value.high},
-                     {"group", item.group},
-                     {"tip", item.tip},
-                     {"best", item.best},
-                     {"marks", item.marks}});
-  }
-  return {{"kind", "ranges"},     {"title", chart.title},
-          {"note", chart.note},   {"axis", axis_json(chart.axis)},
-          {"floor", chart.floor}, {"items", items}};
+  Json json = {{"kind", "ranges"}, {"title", chart.title}, {"note", chart.note}};
+  json["axis"] = axis_json(chart.axis);
+  json["floor"] = chart.floor;
+  json["items"] = list_json(chart.items, [](const RangeItem& item) {
+    Json each = {{"name", item.name}};
+    PUT_MEMBERS(each, item.value, mean, low, high);
+    PUT_MEMBERS(each, item, group, tip, best, marks);
+    return each;
+  });
+  return json;
 }
 
 Json chart_json(const ScatterChart& chart) {
-  Json groups = Json::array();
-  for (const ScatterGroup& group : chart.groups) {
-    groups.push_back(group_json(group, chart.logarithmic));
-  }
-  return {{"kind", "scatter"},       {"title", chart.title},
-          {"note", chart.note},      {"x", axis_json(chart.x)},
-          {"y", axis_json(chart.y)}, {"log", chart.logarithmic},
-          {"bands", chart.bands},    {"one_at_a_time", chart.one_at_a_time},
-          {"groups", groups}};
+  return {{"kind", "scatter"},
+          {"title", chart.title},
+          {"note", chart.note},
+          {"x", axis_json(chart.x)},
+          {"y", axis_json(chart.y)},
+          {"log", chart.logarithmic},
+          {"bands", chart.bands},
+          {"one_at_a_time", chart.one_at_a_time},
+          {"groups", list_json(chart.groups, [&](const ScatterGroup& group) {
+             return group_json(group, chart.logarithmic);
+           })}};
 }
 
 Json shares_chart(const std::string& title, SharesOf of,

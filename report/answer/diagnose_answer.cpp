@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
-#include <string_view>
 #include <vector>
 
 #include "models/base/units.hpp"
 #include "report/answer/command_answers.hpp"
 #include "report/figures/figure_text.hpp"
+#include "report/json/json.hpp"
 #include "sim/study/diagnose/diagnose.hpp"
 
 namespace windtunnel {
@@ -291,29 +290,15 @@ Json timers_json(const std::array<std::optional<LoggedValue>, kLogQuantities>& p
 }
 
 Json shape_json(const LogShape& shape) {
-  Json patterns = Json::array();
-  for (const StepPattern each : shape.patterns) patterns.push_back(name_of(each));
-  return {{"steps", shape.steps},
-          {"left_out", shape.left_out},
-          {"every", shape.every},
-          {"restarts", shape.restarts},
-          {"missing", shape.missing},
-          {"step_s", shape.median_s},
-          {"mean_s", shape.mean_s},
-          {"fast_s", shape.fast_s},
-          {"slow_s", shape.slow_s},
-          {"spread", shape.spread},
-          {"patterns", patterns},
-          {"before_s", shape.before_s},
-          {"after_s", shape.after_s},
-          {"change_iteration", shape.change_iteration},
-          {"long_steps",
-           {{"count", shape.longer.count},
-            {"extra_s", shape.longer.extra_s},
-            {"period", shape.longer.period}}},
-          {"allocated_bytes", shape.allocated_bytes},
-          {"reserved_bytes", shape.reserved_bytes},
-          {"timers", timers_json(shape.parts)}};
+  Json json = MEMBERS_JSON(shape, steps, left_out, every, restarts, missing);
+  json["step_s"] = shape.median_s;
+  PUT_MEMBERS(json, shape, mean_s, fast_s, slow_s, spread);
+  json["patterns"] = list_json(shape.patterns, [](StepPattern each) { return name_of(each); });
+  PUT_MEMBERS(json, shape, before_s, after_s, change_iteration);
+  json["long_steps"] = MEMBERS_JSON(shape.longer, count, extra_s, period);
+  PUT_MEMBERS(json, shape, allocated_bytes, reserved_bytes);
+  json["timers"] = timers_json(shape.parts);
+  return json;
 }
 
 Json expected_json(const Diagnosis& diagnosis) {
@@ -328,18 +313,16 @@ Json expected_json(const Diagnosis& diagnosis) {
 }
 
 Json cause_json(const ExplainingCause& found, const std::string& software) {
-  Json set = Json::object();
-  for (const auto& [key, value] : found.set) set[key] = value;
-  return {{"cause", found.cause->name},
-          {"help", found.cause->help},
-          {"chance", found.chance},
-          {"strength", found.cause->strength ? Json(found.strength) : Json()},
-          {"step_s", found.predicted.step_s},
-          {"stall_s", found.predicted.stall_s},
-          {"gain", found.gain},
-          {"set", set},
-          {"look_at", setting_of(*found.cause, software)},
-          {"told_by", found.cause->tells}};
+  Json json = {{"cause", found.cause->name},
+               {"help", found.cause->help},
+               {"chance", found.chance},
+               {"strength", found.cause->strength ? Json(found.strength) : Json()}};
+  PUT_MEMBERS(json, found.predicted, step_s, stall_s);
+  json["gain"] = found.gain;
+  json["set"] = set_json(found.set);
+  json["look_at"] = setting_of(*found.cause, software);
+  json["told_by"] = found.cause->tells;
+  return json;
 }
 
 Json diagnose_document(const TrainingLog& log, const Diagnosis& diagnosis) {
@@ -352,21 +335,16 @@ Json diagnose_document(const TrainingLog& log, const Diagnosis& diagnosis) {
                    {"measured", shape_json(diagnosis.shape)}};
   if (diagnosis.verdict == Verdict::measured) return document;
   document["expected"] = expected_json(diagnosis);
-  document["unusual"] = Json::array();
-  for (const Unusual& each : diagnosis.unusual) {
-    document["unusual"].push_back(
-        {{"what", each.what}, {"measured", each.measured}, {"expected", each.expected}});
-  }
-  document["causes"] = Json::array();
-  for (const ExplainingCause& found : diagnosis.causes) {
-    document["causes"].push_back(cause_json(found, diagnosis.software));
-  }
-  document["something_else"] = diagnosis.something_else;
-  document["as_good"] = diagnosis.as_good;
-  document["not_tried"] = Json::array();
-  for (const auto& [cause, why] : diagnosis.not_tried) {
-    document["not_tried"].push_back({{"cause", cause->name}, {"why", why}});
-  }
+  document["unusual"] = list_json(diagnosis.unusual, [](const Unusual& each) {
+    return MEMBERS_JSON(each, what, measured, expected);
+  });
+  document["causes"] = list_json(diagnosis.causes, [&](const ExplainingCause& found) {
+    return cause_json(found, diagnosis.software);
+  });
+  PUT_MEMBERS(document, diagnosis, something_else, as_good);
+  document["not_tried"] = list_json(diagnosis.not_tried, [](const auto& each) -> Json {
+    return {{"cause", each.first->name}, {"why", each.second}};
+  });
   return document;
 }
 

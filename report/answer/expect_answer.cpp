@@ -145,9 +145,8 @@ Json bus_chart(const ExpectedCurve& curve, const std::vector<MeasuredSize>& meas
 }
 
 Json sizes_json(const ExpectedCurve& curve, const std::vector<MeasuredSize>& measured) {
-  Json sizes = Json::array();
-  for (std::size_t i = 0; i < curve.sizes.size(); ++i) {
-    const ExpectedSize& size = curve.sizes[i];
+  std::size_t at = 0;
+  return list_json(curve.sizes, [&](const ExpectedSize& size) {
     const Bandwidths bus = bandwidths(curve, size);
     Json row = {{"bytes", size.bytes},
                 {"time_s", {{"mean", size.seconds}, {"low", size.low_s}, {"high", size.high_s}}},
@@ -156,14 +155,14 @@ Json sizes_json(const ExpectedCurve& curve, const std::vector<MeasuredSize>& mea
                 {"algorithm", to_string(size.algorithm)},
                 {"protocol", to_string(size.protocol)},
                 {"origin", to_string(size.origin)}};
-    if (i < measured.size()) {
-      row["measured_s"] = measured[i].seconds;
-      row["measured_busbw_Bps"] = bus_bandwidth(curve, size.bytes, measured[i].seconds);
-      row["place"] = place_of(measured[i], size);
+    if (at < measured.size()) {
+      const MeasuredSize& own = measured[at++];
+      row["measured_s"] = own.seconds;
+      row["measured_busbw_Bps"] = bus_bandwidth(curve, size.bytes, own.seconds);
+      row["place"] = place_of(own, size);
     }
-    sizes.push_back(std::move(row));
-  }
-  return sizes;
+    return row;
+  });
 }
 
 Json expect_document(const ExpectedCurve& curve, const std::string& machine,
@@ -187,18 +186,13 @@ Json expect_document(const ExpectedCurve& curve, const std::string& machine,
       sizes_json(curve, reading == nullptr ? std::vector<MeasuredSize>{} : reading->measured);
   if (reading == nullptr) return document;
   const TriedCause* cause = reading->explained_by();
-  Json tried = Json::array();
-  for (const TriedCause& each : reading->causes) {
-    tried.push_back({{"cause", each.cause->name},
-                     {"strength", each.strength},
-                     {"log_evidence", each.log_evidence},
-                     {"rms_log", each.rms_log},
-                     {"mended", each.mended}});
-  }
-  document["log"] = {{"inside", reading->inside},
-                     {"rms_log", reading->rms_log},
-                     {"cause", cause == nullptr ? Json() : Json(cause->cause->name)},
-                     {"tried", tried}};
+  document["log"] = MEMBERS_JSON(*reading, inside, rms_log);
+  document["log"]["cause"] = cause == nullptr ? Json() : Json(cause->cause->name);
+  document["log"]["tried"] = list_json(reading->causes, [](const TriedCause& each) {
+    Json json = {{"cause", each.cause->name}};
+    PUT_MEMBERS(json, each, strength, log_evidence, rms_log, mended);
+    return json;
+  });
   return document;
 }
 

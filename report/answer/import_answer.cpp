@@ -47,48 +47,43 @@ SummarySection left_out_section(const ImportedScenario& imported) {
 }
 
 Json setting_json(const Setting& setting) {
-  return {{"name", setting.name},
-          {"value", setting.value},
-          {"file", setting.where.file},
-          {"line", setting.where.line}};
+  Json json = MEMBERS_JSON(setting, name, value);
+  PUT_MEMBERS(json, setting.where, file, line);
+  return json;
 }
 
 Json import_document(const ImportedScenario& imported) {
-  Json document = {{"files", Json::array()},    {"software", imported.software},
-                   {"read", Json::array()},     {"assumed", Json::array()},
-                   {"left_out", Json::array()}, {"without_effect", Json::array()},
-                   {"scenario", imported.text}};
-  for (const auto& [path, kind] : imported.kinds) {
-    document["files"].push_back({{"file", path}, {"kind", kind}});
-  }
-  for (const ReadKey& read : imported.read) {
-    document["read"].push_back(
-        {{"key", read.key}, {"value", read.value}, {"setting", setting_json(read.from)}});
-  }
-  for (const AssumedSetting& assumed : imported.assumed) {
-    document["assumed"].push_back(
-        {{"key", assumed.key}, {"value", assumed.value}, {"why", assumed.why}});
-  }
-  for (const LeftOut& left : imported.left_out) {
-    document["left_out"].push_back(
-        {{"setting", setting_json(left.setting)}, {"why", left.why}, {"meant", left.meant}});
-  }
-  for (const Setting& setting : imported.without_effect) {
-    document["without_effect"].push_back(setting_json(setting));
-  }
-  return document;
+  return {
+      {"files", list_json(imported.kinds,
+                          [](const auto& each) -> Json {
+                            return {{"file", each.first}, {"kind", each.second}};
+                          })},
+      {"software", imported.software},
+      {"read", list_json(imported.read,
+                         [](const ReadKey& read) {
+                           Json json = MEMBERS_JSON(read, key, value);
+                           json["setting"] = setting_json(read.from);
+                           return json;
+                         })},
+      {"assumed", list_json(imported.assumed,
+                            [](const AssumedSetting& assumed) {
+                              return MEMBERS_JSON(assumed, key, value, why);
+                            })},
+      {"left_out", list_json(imported.left_out,
+                             [](const LeftOut& left) -> Json {
+                               return {{"setting", setting_json(left.setting)}, {"why", left.why}};
+                             })},
+      {"without_effect", list_json(imported.without_effect, setting_json)},
+      {"scenario", imported.text}};
 }
 
 Json launch_json(const Launch& launch) {
-  Json unsaid = Json::array();
-  for (const UnsaidKey& each : launch.unsaid) {
-    unsaid.push_back({{"key", each.key}, {"value", each.value}, {"launched", each.launched}});
-  }
-  return {{"program", launch.program},
-          {"file", launch.file},
-          {"text", launch.text},
-          {"unsaid", unsaid},
-          {"why_not_whole", launch.why_not_whole}};
+  Json json = MEMBERS_JSON(launch, program, file, text);
+  json["unsaid"] = list_json(launch.unsaid, [](const UnsaidKey& each) {
+    return MEMBERS_JSON(each, key, value, launched);
+  });
+  json["why_not_whole"] = launch.why_not_whole;
+  return json;
 }
 
 }  // namespace

@@ -299,11 +299,11 @@ Json optimise_document(const Optimisation& result, const OptimiseAsked& asked) {
   Json document = {{"scenario", asked.scenario},    {"version", program_version()},
                    {"commit", program_commit()},    {"for", asked.aim},
                    {"estimated", result.estimated}, {"passed_over", result.passed_over}};
-  document["infeasible"] = Json::array();
-  for (const auto& [reason, at] : result.infeasible) {
-    document["infeasible"].push_back(
-        {{"reason", reason}, {"count", at.count}, {"example", at.example}});
-  }
+  document["infeasible"] = list_json(result.infeasible, [](const auto& each) {
+    Json json = {{"reason", each.first}};
+    PUT_MEMBERS(json, each.second, count, example);
+    return json;
+  });
   document["frontier"] = Json::array();
   for (size_t i = 0; i < result.frontier.size(); ++i) {
     const RankedConfiguration& at = result.frontier[i];
@@ -314,16 +314,14 @@ Json optimise_document(const Optimisation& result, const OptimiseAsked& asked) {
          {"memory_bytes", at.memory_bytes},
          {"s_per_gib", last ? Json(nullptr) : Json(seconds_per_gib(at, result.frontier[i + 1]))}});
   }
-  document["best"] = Json::array();
-  for (const RankedConfiguration& at : result.best) {
+  document["best"] = list_json(result.best, [](const RankedConfiguration& at) {
     Json row = {{"set", set_json(at.set)},
                 {"estimated_s", at.estimated_s},
                 {"estimated_usd", at.estimated_usd > 0 ? Json(at.estimated_usd) : Json(nullptr)},
                 {"memory_bytes", at.memory_bytes}};
     if (at.record) {
       row["simulated_s"] = at.record->iteration.time_s;
-      row["mfu"] = at.record->iteration.mfu;
-      row["mfu_causal"] = at.record->iteration.mfu_causal;
+      PUT_MEMBERS(row, at.record->iteration, mfu, mfu_causal);
       if (at.record->campaign) {
         row["goodput"] = at.record->campaign->goodput.mean;
         row["job_cost_usd"] = at.record->campaign->job_cost_usd.mean;
@@ -331,8 +329,8 @@ Json optimise_document(const Optimisation& result, const OptimiseAsked& asked) {
       row["result"] = run_document(*at.record, false);  // all figures by key
     }
     if (!at.failure.empty()) row["failure"] = at.failure;
-    document["best"].push_back(row);
-  }
+    return row;
+  });
   return document;
 }
 

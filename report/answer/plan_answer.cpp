@@ -115,25 +115,18 @@ SummarySection decisive_section(const PlanReport& plan) {
 }
 
 Json option_json(const PlanReport& plan, const PlanOption& option) {
-  return {{"set", set_json(option.point.found)},
-          {"nodes", option.point.nodes},
-          {"spares", option.point.spares},
-          {"batch", option.point.batch},
-          {"snapshots", option.point.snapshots.name},
-          {"when_no_spare", option.point.when_no_spare},
-          {"step_s", option.step_s},
-          {"tokens_per_s", option.tokens_per_s},
-          {"goodput", option.goodput ? estimate_json(*option.goodput) : Json(nullptr)},
-          {"memory_bytes", option.memory_bytes},
-          {"chance_too_big", option.goodput ? Json(option.too_big) : Json(nullptr)},
-          {"days", option.goodput ? Json(option.days) : Json(nullptr)},
-          {"cost_usd", option.goodput ? Json(usd_of(plan.basis, option)) : Json(nullptr)}};
-}
-
-Json options_json(const PlanReport& plan, const std::vector<PlanOption>& options) {
-  Json list = Json::array();
-  for (const PlanOption& each : options) list.push_back(option_json(plan, each));
-  return list;
+  Json json = {{"set", set_json(option.point.found)}};
+  PUT_MEMBERS(json, option.point, nodes, spares, batch);
+  json["snapshots"] = option.point.snapshots.name;
+  json["when_no_spare"] = option.point.when_no_spare;
+  PUT_MEMBERS(json, option, step_s, tokens_per_s);
+  const bool simulated = option.goodput.has_value();
+  json["goodput"] = simulated ? estimate_json(*option.goodput) : Json(nullptr);
+  json["memory_bytes"] = option.memory_bytes;
+  json["chance_too_big"] = simulated ? Json(option.too_big) : Json(nullptr);
+  json["days"] = simulated ? Json(option.days) : Json(nullptr);
+  json["cost_usd"] = simulated ? Json(usd_of(plan.basis, option)) : Json(nullptr);
+  return json;
 }
 
 std::optional<SummaryRow> more_nodes_row(const PlanReport& plan) {
@@ -419,6 +412,15 @@ std::vector<SummarySection> plan_sections(const PlanReport& plan, const std::str
   return sections;
 }
 
+// An option with the whole result of its simulation; null: there is none.
+Json recorded_json(const PlanReport& plan, const std::optional<PlanOption>& option,
+                   const std::optional<Record>& record) {
+  if (!option) return nullptr;
+  Json json = option_json(plan, *option);
+  json["result"] = run_document(*record, false);
+  return json;
+}
+
 Json plan_document(const PlanReport& plan) {
   const PlanBasis& basis = plan.basis;
   Json document = {{"commit", program_commit()},
@@ -432,49 +434,35 @@ Json plan_document(const PlanReport& plan) {
   document["best"] = option_json(plan, plan.best);
   document["best"]["scenario"] = plan.scenario;
   document["best"]["result"] = run_document(plan.record, false);
-  document["runner_up"] = nullptr;
-  if (plan.runner_up) {
-    document["runner_up"] = option_json(plan, *plan.runner_up);
-    document["runner_up"]["result"] = run_document(*plan.runner_up_record, false);
+  document["runner_up"] = recorded_json(plan, plan.runner_up, plan.runner_up_record);
+  document["like_measured"] = recorded_json(plan, plan.like_measured, plan.like_measured_record);
+  const std::pair<const char*, const std::vector<PlanOption>&> choices[] = {
+      {"layouts", plan.layouts},       {"spares", plan.spares},
+      {"snapshots", plan.snapshots},   {"without_spare", plan.without_spare},
+      {"more_nodes", plan.more_nodes}, {"room", plan.room},
+      {"precisions", plan.precisions}};
+  for (const auto& [name, options] : choices) {
+    document[name] =
+        list_json(options, [&](const PlanOption& each) { return option_json(plan, each); });
   }
-  document["like_measured"] = nullptr;
-  if (plan.like_measured) {
-    document["like_measured"] = option_json(plan, *plan.like_measured);
-    document["like_measured"]["result"] = run_document(*plan.like_measured_record, false);
-  }
-  document["layouts"] = options_json(plan, plan.layouts);
-  document["spares"] = options_json(plan, plan.spares);
-  document["snapshots"] = options_json(plan, plan.snapshots);
-  document["without_spare"] = options_json(plan, plan.without_spare);
-  document["more_nodes"] = options_json(plan, plan.more_nodes);
-  document["room"] = options_json(plan, plan.room);
-  document["precisions"] = options_json(plan, plan.precisions);
   document["elsewhere"] = nullptr;
   if (plan.elsewhere) {
     document["elsewhere"] = {{"factor", plan.elsewhere->factor},
                              {"goodput_seldom", plan.elsewhere->seldom},
                              {"goodput_often", plan.elsewhere->often}};
   }
-  document["defaults"] = Json::array();
-  for (const TakenDefault& each : basis.defaults) {
-    document["defaults"].push_back({{"what", each.what},
-                                    {"value", each.value},
-                                    {"source", each.source},
-                                    {"change", each.change}});
-  }
-  document["decisive"] = Json::array();
-  for (const Note& note : plan.decisive) {
-    document["decisive"].push_back(
-        {{"key", note.key}, {"text", note.text}, {"figures", note.figures}});
-  }
-  document["tensor_parallelism"] = Json::array();
-  for (const TensorRule& rule : tensor_rules(basis.model)) {
-    document["tensor_parallelism"].push_back({{"tensor", rule.tensor},
-                                              {"count", rule.count},
-                                              {"shape", {rule.rows, rule.columns}},
-                                              {"split", rule.split},
-                                              {"why", rule.why}});
-  }
+  document["defaults"] = list_json(basis.defaults, [](const TakenDefault& each) {
+    return MEMBERS_JSON(each, what, value, source, change);
+  });
+  document["decisive"] = list_json(
+      plan.decisive, [](const Note& note) { return MEMBERS_JSON(note, key, text, figures); });
+  document["tensor_parallelism"] =
+      list_json(tensor_rules(basis.model), [](const TensorRule& rule) -> Json {
+        Json json = MEMBERS_JSON(rule, tensor, count);
+        json["shape"] = {rule.rows, rule.columns};
+        PUT_MEMBERS(json, rule, split, why);
+        return json;
+      });
   return document;
 }
 

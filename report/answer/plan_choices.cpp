@@ -315,13 +315,13 @@ double deadline_days(const PlanReport& /*plan*/, double days) {
   return days;
 }
 
-Json nodes_json(const NodesForGoal& found) {
-  if (found.plan == nullptr) return nullptr;
-  return {{"nodes", found.plan->basis.request.nodes},
-          {"met", found.met},
-          {"days", found.plan->best.days},
-          {"cost_usd", usd_of(found.plan->basis, found.plan->best)},
-          {"why", found.why}};
+Json nodes_json(const std::optional<NodesForGoal>& found) {
+  if (!found || found->plan == nullptr) return nullptr;
+  return {{"nodes", found->plan->basis.request.nodes},
+          {"met", found->met},
+          {"days", found->plan->best.days},
+          {"cost_usd", usd_of(found->plan->basis, found->plan->best)},
+          {"why", found->why}};
 }
 
 }  // namespace
@@ -374,14 +374,14 @@ void place_deadline(Json& document, const PlanReport& plan) {
     document["deadline"] = {{"days", *asked.deadline_days},
                             {"chance", chance_in_days(plan, *asked.deadline_days)},
                             {"rental_usd", *asked.deadline_days * usd_per_day(plan)},
-                            {"nodes", plan.for_days ? nodes_json(*plan.for_days) : nullptr}};
+                            {"nodes", nodes_json(plan.for_days)}};
   }
   if (asked.budget_usd) {
     const double days = budget_days(plan, *asked.budget_usd);
     document["budget"] = {{"usd", *asked.budget_usd},
                           {"chance", chance_in_days(plan, days)},
                           {"days", days},
-                          {"nodes", plan.for_budget ? nodes_json(*plan.for_budget) : nullptr}};
+                          {"nodes", nodes_json(plan.for_budget)}};
   }
 }
 

@@ -151,69 +151,49 @@ SummarySection replay_section(const Replay& replay) {
 }
 
 Json step_json(const StepFigures& figures) {
-  Json kinds = Json::object();
+  Json json = MEMBERS_JSON(figures, steps, step_s, low_s, high_s, compute_s, exposed_s, hidden_s,
+                           copy_s, idle_s, host_bound_s);
   const std::vector<std::string>& names = names_of(WorkKind::product);
   for (std::size_t kind = 0; kind < figures.kind_s.size(); ++kind) {
-    kinds[names[kind]] = figures.kind_s[kind];
+    json["kernels_s"][names[kind]] = figures.kind_s[kind];
   }
-  return {{"steps", figures.steps},
-          {"step_s", figures.step_s},
-          {"low_s", figures.low_s},
-          {"high_s", figures.high_s},
-          {"compute_s", figures.compute_s},
-          {"exposed_s", figures.exposed_s},
-          {"hidden_s", figures.hidden_s},
-          {"copy_s", figures.copy_s},
-          {"idle_s", figures.idle_s},
-          {"host_bound_s", figures.host_bound_s},
-          {"kernels_s", kinds}};
+  return json;
 }
 
 Json calls_json(const CapturedStep& step) {
-  Json calls = Json::array();
-  for (const CapturedCall& call : step.calls) {
+  return list_json(step.calls, [](const CapturedCall& call) -> Json {
     const double bytes = sum_of_bytes(call.call);
-    calls.push_back({{"what", name_of_call(call.call)},
-                     {"group", call.call.group},
-                     {"ranks", call.call.group_size},
-                     {"bytes", bytes < 0 ? Json() : Json(bytes)},
-                     {"count", call.count},
-                     {"seconds", call.seconds}});
-  }
-  return calls;
+    return {{"what", name_of_call(call.call)},
+            {"group", call.call.group},
+            {"ranks", call.call.group_size},
+            {"bytes", bytes < 0 ? Json() : Json(bytes)},
+            {"count", call.count},
+            {"seconds", call.seconds}};
+  });
 }
 
 Json capture_document(const CaptureAnswer& answer) {
-  Json ranks = Json::array();
-  for (const CapturedFile& file : answer.files) {
+  Json document;
+  document["captured"] = list_json(answer.files, [](const CapturedFile& file) {
     Json rank = step_json(figures_of(file.captured));
-    rank["rank"] = file.rank;
-    rank["gpu"] = file.gpu;
+    PUT_MEMBERS(rank, file, rank, gpu);
     rank["annotated"] = file.captured.annotated;
     rank["calls"] = calls_json(replayed_step(file.captured));
-    ranks.push_back(rank);
-  }
-  Json document = {{"captured", ranks}, {"ranks", answer.files.front().ranks}};
+    return rank;
+  });
+  document["ranks"] = answer.files.front().ranks;
   if (answer.predicted) {
-    Json rows = Json::array();
     const StepFigures traced = figures_of(answer.files.front().captured);
-    for (const Compared& row : compared_figures(traced, *answer.predicted)) {
-      rows.push_back(
-          {{"what", row.what}, {"traced_s", row.traced_s}, {"predicted_s", row.predicted_s}});
-    }
-    document["compared"] = rows;
+    document["compared"] = list_json(
+        compared_figures(traced, *answer.predicted),
+        [](const Compared& row) { return MEMBERS_JSON(row, what, traced_s, predicted_s); });
     document["tasks"] = pass_document(answer.tasks);
   }
   if (answer.what_if) document["what_if"] = what_if_document(*answer.what_if);
   if (answer.replay) {
-    document["replay"] = {
-        {"step_s", answer.replay->step_s},
-        {"captured_s", answer.replay->captured_s},
-        {"step_range_s", {{"low", answer.replay->low_s}, {"high", answer.replay->high_s}}},
-        {"ranks", answer.replay->ranks},
-        {"captured_ranks", answer.replay->captured_ranks},
-        {"priced", answer.replay->priced},
-        {"as_measured", answer.replay->as_measured}};
+    Json& replay = document["replay"] = MEMBERS_JSON(*answer.replay, step_s, captured_s);
+    replay["step_range_s"] = {{"low", answer.replay->low_s}, {"high", answer.replay->high_s}};
+    PUT_MEMBERS(replay, *answer.replay, ranks, captured_ranks, priced, as_measured);
   }
   if (!answer.no_replay.empty()) document["no_replay"] = answer.no_replay;
   return document;
@@ -237,9 +217,7 @@ Json point_document(const WhatIfPoint& point) {
   Json document = {{"point", point.name}};
   if (!point.reason.empty()) document["reason"] = point.reason;
   if (point.step_s <= 0) return document;
-  document["step_s"] = point.step_s;
-  document["bubble"] = point.bubble;
-  document["memory_bytes"] = point.memory_bytes;
+  PUT_MEMBERS(document, point, step_s, bubble, memory_bytes);
   return document;
 }
 
@@ -316,11 +294,9 @@ SummarySection what_if_section(const ChosenSteps& what_if) {
 }
 
 Json what_if_document(const ChosenSteps& what_if) {
-  Json others = Json::array();
-  for (const WhatIfPoint& point : what_if.others) others.push_back(point_document(point));
   return {{"traced_s", what_if.traced_s},
           {"captured", point_document(what_if.captured)},
-          {"others", others}};
+          {"others", list_json(what_if.others, point_document)}};
 }
 
 StepFigures figures_of(const CapturedRank& rank) {

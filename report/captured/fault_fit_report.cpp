@@ -33,7 +33,7 @@ std::string batches_text(const std::vector<double>& shares) {
 
 Json fitted_json(const FittedValue& fitted) {
   if (fitted.high == 0) return nullptr;
-  return {{"value", fitted.value}, {"low", fitted.low}, {"high", fitted.high}};
+  return MEMBERS_JSON(fitted, value, low, high);
 }
 
 // A result of the fit, for people and for programs.
@@ -126,23 +126,23 @@ SummarySection fit_section(const FaultLog& log, const FaultFit& fit) {
 }  // namespace
 
 Answer fault_fit_answer(const std::string& file, const std::vector<FittedLog>& logs) {
-  Answer answer{.title = fmt::format("Faults of {}", file),
-                .subtitle = "the fit of each log of the file",
-                .figures = {},
-                .sections = {},
-                .kind = "fault-logs",
-                .document = [&logs] {
-                  Json documents = Json::array();
-                  for (const FittedLog& each : logs) {
-                    Json& document = documents.emplace_back(
-                        Json{{"name", each.log.name},
-                             {"kind", each.log.kind == FailureKind::node ? "node" : "process"}});
-                    for (FitRow& row : rows_of(each.fit)) {
-                      document[row.key] = std::move(row.value);
-                    }
-                  }
-                  return Json{{"logs", std::move(documents)}};
-                }};
+  Answer answer{
+      .title = fmt::format("Faults of {}", file),
+      .subtitle = "the fit of each log of the file",
+      .figures = {},
+      .sections = {},
+      .kind = "fault-logs",
+      .document = [&logs] {
+        return Json{
+            {"logs", list_json(logs, [](const FittedLog& each) {
+               const bool nodes = each.log.kind == FailureKind::node;
+               Json document = {{"name", each.log.name}, {"kind", nodes ? "node" : "process"}};
+               for (FitRow& row : rows_of(each.fit)) {
+                 document[row.key] = std::move(row.value);
+               }
+               return document;
+             })}};
+      }};
   for (const FittedLog& each : logs) answer.sections.push_back(fit_section(each.log, each.fit));
   return answer;
 }

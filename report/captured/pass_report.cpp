@@ -287,20 +287,17 @@ std::vector<SummarySection> pass_sections(const std::vector<MatchedRank>& ranks)
 }
 
 Json pass_document(const std::vector<MatchedRank>& ranks) {
-  Json document = Json::array();
-  for (const MatchedRank& rank : ranks) {
-    Json passes = Json::array();
-    for (const MatchedPass& pass : rank.match.passes) {
-      passes.push_back({{"task", pass.name},
-                        {"kind", pass.action ? letters_of(*pass.action) : "optimizer"},
-                        {"traced", times_json(pass.traced)},
-                        {"predicted", times_json(pass.predicted)}});
-    }
-    Json of_rank = {{"rank", rank.match.rank}, {"step", rank.match.step}, {"tasks", passes}};
-    if (!rank.match.none.empty()) of_rank["not_matched"] = rank.match.none;
-    document.push_back(of_rank);
-  }
-  return document;
+  return list_json(ranks, [](const MatchedRank& rank) {
+    Json document = MEMBERS_JSON(rank.match, rank, step);
+    document["tasks"] = list_json(rank.match.passes, [](const MatchedPass& pass) -> Json {
+      return {{"task", pass.name},
+              {"kind", pass.action ? letters_of(*pass.action) : "optimizer"},
+              {"traced", times_json(pass.traced)},
+              {"predicted", times_json(pass.predicted)}};
+    });
+    if (!rank.match.none.empty()) document["not_matched"] = rank.match.none;
+    return document;
+  });
 }
 
 PassMatch match_passes(const RankProfile& profile, const CapturedRank& rank,

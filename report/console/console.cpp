@@ -224,12 +224,11 @@ Answer compare_answer(const Comparison& comparison, bool with_timing) {
 }
 
 TextTable explain_table(const std::vector<ResolvedValue>& values) {
-  TextTable table = titled_table("key | value | from | origin | source");
-  for (const ResolvedValue& value : values) {
-    const char* from = value.is_found ? "search" : value.is_default ? "default" : "scenario";
-    table.rows.push_back({value.key, value.value, from, to_string(value.origin), value.source});
-  }
-  return table;
+  return table_of(
+      "key | value | from | origin | source", values, [&](const ResolvedValue& value) -> TableRow {
+        const char* from = value.is_found ? "search" : value.is_default ? "default" : "scenario";
+        return {value.key, value.value, from, to_string(value.origin), value.source};
+      });
 }
 
 std::string explain_text(const std::vector<ResolvedValue>& values, const ConsoleStyle& style) {

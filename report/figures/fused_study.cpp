@@ -48,14 +48,10 @@ std::vector<SummarySection> fused_sections(const Record& record) {
 }
 
 void add_fused_json(const Record& record, Json& part) {
-  part["points"] = Json::array();
-  for (const FusedPoint& point : record.studies.find<FusedReport>()->points) {
-    part["points"].push_back({{"jobs", point.jobs},
-                              {"step_s", point.step_s},
-                              {"speedup", point.speedup},
-                              {"memory_bytes", point.memory_bytes},
-                              {"fits", point.fits}});
-  }
+  part["points"] =
+      list_json(record.studies.find<FusedReport>()->points, [](const FusedPoint& point) {
+        return MEMBERS_JSON(point, jobs, step_s, speedup, memory_bytes, fits);
+      });
 }
 
 }  // namespace

@@ -123,13 +123,9 @@ std::vector<SummarySection> volunteer_sections(const Record& record) {
 void add_volunteer_json(const Record& record, Json& part) {
   const auto& report = *record.studies.find<VolunteerReport>();
   if (!report.calls) return;
-  Json points = Json::array();
-  for (const CallsPoint& point : report.by_latency) {
-    points.push_back({{"latency_s", point.latency_s},
-                      {"tokens_per_s", point.tokens_per_s},
-                      {"single_tokens_per_s", point.single_tokens_per_s}});
-  }
-  part["calls"]["by_latency"] = std::move(points);
+  part["calls"]["by_latency"] = list_json(report.by_latency, [](const CallsPoint& point) {
+    return MEMBERS_JSON(point, latency_s, tokens_per_s, single_tokens_per_s);
+  });
 }
 
 }  // namespace

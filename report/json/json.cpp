@@ -40,55 +40,43 @@ void place_parts(Json& object, std::span<const PartFigure<Part>> figures, const 
 
 // Adds each rank's memory, and the time and cause of its peak of activations.
 void place_memory(Json& memory, const Record& record) {
-  for (const char* key : {"per_stage", "allocated_per_stage", "reserved_per_stage"}) {
-    memory[key] = Json::array();
-  }
-  for (const GpuMemory& stage : record.iteration.memory) {
-    memory["per_stage"].push_back(stage.total());
-    memory["allocated_per_stage"].push_back(stage.allocated());
-    memory["reserved_per_stage"].push_back(stage.allocated() + stage.fragmentation);
-  }
+  const std::vector<GpuMemory>& stages = record.iteration.memory;
+  memory["per_stage"] = list_json(stages, [](const GpuMemory& stage) { return stage.total(); });
+  memory["allocated_per_stage"] =
+      list_json(stages, [](const GpuMemory& stage) { return stage.allocated(); });
+  memory["reserved_per_stage"] = list_json(
+      stages, [](const GpuMemory& stage) { return stage.allocated() + stage.fragmentation; });
   if (offload_of(record.job).any()) {
-    memory["tiers_per_stage"] = Json::array();
     const auto parts = [](const TierMemory& tier) {
-      return Json{{"weights", tier.weights},
-                  {"gradients", tier.gradients},
-                  {"optimizer", tier.optimizer},
-                  {"activations", tier.activations}};
+      return MEMBERS_JSON(tier, weights, gradients, optimizer, activations);
     };
-    for (const GpuMemory& stage : record.iteration.memory) {
-      memory["tiers_per_stage"].push_back(
-          {{"host", parts(stage.host)}, {"disk", parts(stage.disk)}});
-    }
+    memory["tiers_per_stage"] = list_json(stages, [&](const GpuMemory& stage) -> Json {
+      return {{"host", parts(stage.host)}, {"disk", parts(stage.disk)}};
+    });
   }
-  memory["activation_peaks"] = Json::array();
-  for (const ActivationPeak& peak : record.activation_peaks) {
-    memory["activation_peaks"].push_back(
-        {{"rank", peak.rank}, {"task", peak.task}, {"at_s", peak.at_s}, {"bytes", peak.bytes}});
-  }
+  memory["activation_peaks"] = list_json(record.activation_peaks, [](const ActivationPeak& peak) {
+    return MEMBERS_JSON(peak, rank, task, at_s, bytes);
+  });
 }
 
 Json interval_json(const IntervalReport& report) {
   Json json = {{"tier", report.tier}};
   place_parts(json, interval_figures(), report);
-  json["points"] = Json::array();
-  for (const IntervalReport::Point& point : report.points) {
-    json["points"].push_back({{"every_s", point.every_s},
-                              {"expected", point.expected},
-                              {"goodput", estimate_json(point.goodput)}});
-  }
+  json["points"] = list_json(report.points, [](const IntervalReport::Point& point) {
+    Json each = MEMBERS_JSON(point, every_s, expected);
+    each["goodput"] = estimate_json(point.goodput);
+    return each;
+  });
   return json;
 }
 
 Json familiarity_json(const Familiarity& familiarity) {
-  Json nearest = Json::array();
-  for (const AlikeFamily& family : familiarity.nearest) {
-    nearest.push_back(
-        {{"name", family.name}, {"rows", family.rows}, {"deviation", family.deviation}});
-  }
-  return {{"rows", familiarity.rows},           {"nearest", std::move(nearest)},
-          {"families", familiarity.families},   {"alike", familiarity.alike},
-          {"deviation", familiarity.deviation}, {"unfamiliar", familiarity.unfamiliar}};
+  Json json = {{"rows", familiarity.rows}};
+  json["nearest"] = list_json(familiarity.nearest, [](const AlikeFamily& family) {
+    return MEMBERS_JSON(family, name, rows, deviation);
+  });
+  PUT_MEMBERS(json, familiarity, families, alike, deviation, unfamiliar);
+  return json;
 }
 
 // 95 % ranges from the cost models' error; estimates already have the intervals over trials.
@@ -102,34 +90,22 @@ Json model_error_json(const Record& record) {
   return {{"calibration", calibration.name},
           {"step_error", parameter_json(record.iteration.error)},
           {"covered", kReportedShare},
-          {"host_spread",
-           {{"shorter", record.iteration.host_spread.shorter},
-            {"longer", record.iteration.host_spread.longer}}},
+          {"host_spread", MEMBERS_JSON(record.iteration.host_spread, shorter, longer)},
           {"familiarity", familiarity_json(record.iteration.familiarity)},
           {"ranges", ranges}};
 }
 
 void place_filling(Json& iteration, const FillingReport& report) {
-  Json works = Json::array();
-  for (const FilledWork& work : report.work) {
-    works.push_back({{"name", work.name},
-                     {"unit_s", work.unit_s},
-                     {"piece_s", work.piece_s},
-                     {"units", work.done},
-                     {"exposed_units", work.exposed},
-                     {"exposed_s", work.exposed_s},
-                     {"left_out", work.left_out}});
-  }
-  Json ranks = Json::array();
-  for (const FilledRank& rank : report.ranks) {
-    ranks.push_back({{"idle_s", rank.idle_s},
-                     {"filled_s", rank.filled_s},
-                     {"short_s", rank.short_s},
-                     {"memory_s", rank.memory_s},
-                     {"memory_bytes", rank.memory_bytes}});
-  }
-  iteration["filling"]["work"] = std::move(works);
-  iteration["filling"]["ranks"] = std::move(ranks);
+  iteration["filling"]["work"] = list_json(report.work, [](const FilledWork& work) {
+    Json json = MEMBERS_JSON(work, name, unit_s, piece_s);
+    json["units"] = work.done;
+    json["exposed_units"] = work.exposed;
+    PUT_MEMBERS(json, work, exposed_s, left_out);
+    return json;
+  });
+  iteration["filling"]["ranks"] = list_json(report.ranks, [](const FilledRank& rank) {
+    return MEMBERS_JSON(rank, idle_s, filled_s, short_s, memory_s, memory_bytes);
+  });
 }
 
 // JSON text must be UTF-8; a writer replaces everything else.
@@ -182,19 +158,14 @@ void place_figures(Json& document, const Record& record, std::string_view part) 
 
 Json estimate_json(const Estimate& estimate) {
   if (!std::isfinite(estimate.mean)) return nullptr;
-  return {{"mean", estimate.mean},
-          {"low", estimate.low},
-          {"high", estimate.high},
-          {"p05", estimate.p05},
-          {"p95", estimate.p95}};
+  return MEMBERS_JSON(estimate, mean, low, high, p05, p95);
 }
 
 Json parameter_json(const Parameter& parameter) {
-  return {{"value", parameter.value},
-          {"low", parameter.low},
-          {"high", parameter.high},
-          {"origin", to_string(parameter.origin)},
-          {"source", parameter.source}};
+  Json json = MEMBERS_JSON(parameter, value, low, high);
+  json["origin"] = to_string(parameter.origin);
+  json["source"] = parameter.source;
+  return json;
 }
 
 Json set_json(const Overrides& set) {
@@ -204,9 +175,7 @@ Json set_json(const Overrides& set) {
 }
 
 Json overrides_json(const Overrides& overrides) {
-  Json pairs = Json::array();
-  for (const auto& [key, value] : overrides) pairs.push_back({key, value});
-  return pairs;
+  return list_json(overrides, [](const auto& each) -> Json { return {each.first, each.second}; });
 }
 
 Overrides overrides_of(const Json& pairs) {
@@ -218,13 +187,11 @@ Overrides overrides_of(const Json& pairs) {
 }
 
 Json files_json(const std::vector<NamedFile>& files) {
-  Json json = Json::array();
-  for (const NamedFile& file : files) {
-    json.push_back({{"name", file.name},
-                    {"hash", file.hash},
-                    {"text", file.text && is_utf8(*file.text) ? Json(*file.text) : Json(nullptr)}});
-  }
-  return json;
+  return list_json(files, [](const NamedFile& file) -> Json {
+    return {{"name", file.name},
+            {"hash", file.hash},
+            {"text", file.text && is_utf8(*file.text) ? Json(*file.text) : Json(nullptr)}};
+  });
 }
 
 std::vector<NamedFile> files_of(const Json& json) {
@@ -238,9 +205,9 @@ std::vector<NamedFile> files_of(const Json& json) {
 }
 
 Json notes_json(const std::vector<Note>& notes) {
-  Json json = Json::array();
-  for (const Note& note : notes) json.push_back({{"key", note.key}, {"text", note_text(note)}});
-  return json;
+  return list_json(notes, [](const Note& note) -> Json {
+    return {{"key", note.key}, {"text", note_text(note)}};
+  });
 }
 
 Json source_json(const RecordSource& source) {
@@ -276,19 +243,15 @@ Json presentation_json() {
   Json units = Json::object();
   for (int i = 0; i <= static_cast<int>(Unit::word); ++i) {
     const auto& [name, form, base] = unit_form(static_cast<Unit>(i));
-    Json scales = Json::array();
-    for (const TextScale& scale : form->scales) {
-      scales.push_back({{"from", scale.from},
-                        {"factor", scale.factor},
-                        {"unit", scale.unit},
-                        {"decimals", scale.decimals}});
-    }
-    units[std::string(name)] = {{"scales", scales}, {"times", form->times}, {"zero", form->zero}};
+    Json& unit = units[std::string(name)];
+    unit["scales"] = list_json(form->scales, [](const TextScale& scale) {
+      return MEMBERS_JSON(scale, from, factor, unit, decimals);
+    });
+    PUT_MEMBERS(unit, *form, times, zero);
   }
   Json groups = Json::object();
   for (const FigureGroup& group : figure_groups()) groups[std::string(group.key)] = group.title;
-  Json all = Json::array();
-  for (const Figure& figure : figures()) all.push_back(figure_json(figure));
+  Json all = list_json(figures(), figure_json);
   for (const PartFigure<IntervalReport>& part : interval_figures()) {
     all.push_back(figure_json({fmt::format("campaign.interval.{}", part.key),
                                part.title,
@@ -312,26 +275,18 @@ Json campaign_json(const Record& record) {
   Json document;
   place_figures(document, record, "campaign.");
   Json& campaign = document["campaign"];
-  campaign["tiers"] = Json::array();
-  for (const TierReport& tier : record.campaign->tiers) {
+  campaign["tiers"] = list_json(record.campaign->tiers, [](const TierReport& tier) {
     Json json = {{"name", tier.name}};
     place_parts(json, tier_figures(), tier);
-    campaign["tiers"].push_back(std::move(json));
-  }
+    return json;
+  });
   for (const RelaidLayout& layout : record.campaign->relaid) {
-    campaign["relayouts"].push_back({{"nodes", layout.nodes},
-                                     {"tp", layout.tp},
-                                     {"pp", layout.pp},
-                                     {"dp", layout.dp},
-                                     {"step_s", layout.step_s}});
+    campaign["relayouts"].push_back(MEMBERS_JSON(layout, nodes, tp, pp, dp, step_s));
     if (layout.progress < 1) campaign["relayouts"].back()["batch_share"] = layout.progress;
   }
   const std::optional<IntervalReport>& interval = record.campaign->interval;
   campaign["interval"] = interval ? interval_json(*interval) : Json(nullptr);
-  campaign["other_intervals"] = Json::array();
-  for (const IntervalReport& other : record.campaign->other_intervals) {
-    campaign["other_intervals"].push_back(interval_json(other));
-  }
+  campaign["other_intervals"] = list_json(record.campaign->other_intervals, interval_json);
   return std::move(campaign);
 }
 
@@ -344,10 +299,8 @@ void place_studies(Json& document, const Record& record, StudyRole role) {
 }
 
 Json run_document(const Record& record, bool with_timing) {
-  Json document = {{"scenario", record.scenario},
-                   {"key", record.key},
-                   {"version", record.source.version},
-                   {"commit", record.source.commit}};
+  Json document = MEMBERS_JSON(record, scenario, key);
+  PUT_MEMBERS(document, record.source, version, commit);
   place_figures(document, record, "iteration.");
   // How causal attention counts; mfu_causal counts half.
   document["iteration"]["mfu_counts"] = "full";
@@ -365,7 +318,7 @@ Json run_document(const Record& record, bool with_timing) {
   document["model"] = model_json(record.job);
   document["notes"] = notes_json(record.notes);
   if (with_timing) {
-    document["timing"] = {{"wall_s", record.wall_s}, {"peak_rss_bytes", record.peak_rss_bytes}};
+    document["timing"] = MEMBERS_JSON(record, wall_s, peak_rss_bytes);
   }
   return document;
 }
@@ -385,12 +338,15 @@ Json compare_document(const Comparison& comparison, bool with_timing) {
 }
 
 Json company_document(const CompanyReport& report, bool with_timing) {
-  Json jobs = Json::array();
-  for (const CompanyJob& job : report.jobs) jobs.push_back(job_json(job, with_timing));
-  return {{"scenario", report.scenario},  {"key", report.key},
-          {"version", program_version()}, {"commit", program_commit()},
-          {"nodes", report.nodes},        {"placement", name_of(report.placement)},
-          {"starts", report.starts},      {"jobs", jobs}};
+  return {{"scenario", report.scenario},
+          {"key", report.key},
+          {"version", program_version()},
+          {"commit", program_commit()},
+          {"nodes", report.nodes},
+          {"placement", name_of(report.placement)},
+          {"starts", report.starts},
+          {"jobs", list_json(report.jobs,
+                             [&](const CompanyJob& job) { return job_json(job, with_timing); })}};
 }
 
 }  // namespace windtunnel

@@ -69,22 +69,19 @@ TextTable attention_table() {
 }
 
 Json attention_document() {
-  Json kernels = Json::array();
-  for (const AttentionKernelEntry& kernel : attention_kernels()) {
+  const auto kernel_json = [](const AttentionKernelEntry& kernel) {
     Json entry = {{"name", kernel.name}, {"help", kernel.help}, {"gpus", Json::array()}};
     for (const GpuSpec& gpu : library_gpus()) {
       const auto speeds = attention_speeds(kernel.name, gpu.name);
       if (speeds == nullptr) continue;
-      Json curves = Json::array();
-      for (const AttentionCurve& curve : speeds->curves) curves.push_back(curve_json(curve));
       entry["gpus"].push_back({{"name", gpu.name},
                                {"measured_peak_flop_s", speeds->measured_peak_flop_s},
                                {"in_step", speeds->in_step.value},
-                               {"curves", curves}});
+                               {"curves", list_json(speeds->curves, curve_json)}});
     }
-    kernels.push_back(std::move(entry));
-  }
-  return {{"attention", kernels}};
+    return entry;
+  };
+  return {{"attention", list_json(attention_kernels(), kernel_json)}};
 }
 
 }  // namespace windtunnel

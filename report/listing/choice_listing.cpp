@@ -33,32 +33,26 @@ std::string compressor_keys(const CompressorKind& kind) {
 }  // namespace
 
 TextTable compressor_table() {
-  TextTable table = titled_table("compressor | what it is | usual | source");
-  for (const CompressorKind& kind : compressor_kinds()) {
-    table.rows.push_back({std::string(kind.name), std::string(kind.help), compressor_keys(kind),
-                          std::string(kind.source)});
-  }
-  return table;
+  return table_of("compressor | what it is | usual | source", compressor_kinds(),
+                  [](const CompressorKind& kind) -> TableRow {
+                    return {std::string(kind.name), std::string(kind.help), compressor_keys(kind),
+                            std::string(kind.source)};
+                  });
 }
 
 Json compressor_document() {
-  Json array = Json::array();
-  for (const CompressorKind& kind : compressor_kinds()) {
-    Json usual = Json::object();
-    for (const CompressorNumber& number : compressor_numbers()) {
-      if (takes(kind, number)) usual[std::string(number.name)] = kind.usual.*number.member;
-    }
-    if (!kind.usual.base.empty()) usual["base"] = kind.usual.base;
-    if (takes_feedback(kind)) usual["feedback"] = name_of(kind.usual.feedback);
-    array.push_back({{"name", kind.name},
-                     {"help", kind.help},
-                     {"source", kind.source},
-                     {"usual", std::move(usual)},
-                     {"summable", kind.summable},
-                     {"fusible", kind.fusible},
-                     {"whole_tensors", kind.whole_tensors}});
-  }
-  return {{"compressors", array}};
+  return {{"compressors", list_json(compressor_kinds(), [](const CompressorKind& kind) {
+             Json usual = Json::object();
+             for (const CompressorNumber& number : compressor_numbers()) {
+               if (takes(kind, number)) usual[std::string(number.name)] = kind.usual.*number.member;
+             }
+             if (!kind.usual.base.empty()) usual["base"] = kind.usual.base;
+             if (takes_feedback(kind)) usual["feedback"] = name_of(kind.usual.feedback);
+             Json entry = MEMBERS_JSON(kind, name, help, source);
+             entry["usual"] = std::move(usual);
+             PUT_MEMBERS(entry, kind, summable, fusible, whole_tensors);
+             return entry;
+           })}};
 }
 
 namespace {
@@ -70,36 +64,35 @@ std::string rate_text(const Parameter& rate) {
 }  // namespace
 
 TextTable snapshot_writer_table() {
-  TextTable table = titled_table(
+  return table_of(
       "writer | writes > | reads > | GPU to host > | start > | ranks | while busy | "
-      "origin | source");
-  for (const NamedWriter& writer : snapshot_writers()) {
-    table.rows.push_back({std::string(writer.name), rate_text(writer.write_Bps),
-                          rate_text(writer.read_Bps), rate_text(writer.copy_Bps),
-                          writer.start_s.value > 0 ? format_seconds(writer.start_s.value) : "-",
-                          std::string(name_of(writer.ranks)),
-                          std::string(name_of(writer.when_busy)),
-                          to_string(writer.write_Bps.origin), writer.write_Bps.source});
-  }
-  return table;
+      "origin | source",
+      snapshot_writers(), [](const NamedWriter& writer) -> TableRow {
+        return {std::string(writer.name),
+                rate_text(writer.write_Bps),
+                rate_text(writer.read_Bps),
+                rate_text(writer.copy_Bps),
+                writer.start_s.value > 0 ? format_seconds(writer.start_s.value) : "-",
+                std::string(name_of(writer.ranks)),
+                std::string(name_of(writer.when_busy)),
+                to_string(writer.write_Bps.origin),
+                writer.write_Bps.source};
+      });
 }
 
 Json snapshot_writer_document() {
-  Json writers = Json::array();
-  for (const NamedWriter& writer : snapshot_writers()) {
-    Json entry = {{"name", writer.name},
-                  {"ranks", name_of(writer.ranks)},
-                  {"when_busy", name_of(writer.when_busy)}};
-    const auto add = [&](const char* key, const Parameter& number) {
-      if (number.value > 0) entry[key] = parameter_json(number);
-    };
-    add("write_Bps", writer.write_Bps);
-    add("read_Bps", writer.read_Bps);
-    add("copy_Bps", writer.copy_Bps);
-    add("start_s", writer.start_s);
-    writers.push_back(std::move(entry));
-  }
-  return {{"writers", std::move(writers)}};
+  return {{"writers", list_json(snapshot_writers(), [](const NamedWriter& writer) {
+             Json entry = {{"name", writer.name},
+                           {"ranks", name_of(writer.ranks)},
+                           {"when_busy", name_of(writer.when_busy)}};
+             for (const auto& [key, number] : {std::pair("write_Bps", &writer.write_Bps),
+                                               {"read_Bps", &writer.read_Bps},
+                                               {"copy_Bps", &writer.copy_Bps},
+                                               {"start_s", &writer.start_s}}) {
+               if (number->value > 0) entry[key] = parameter_json(*number);
+             }
+             return entry;
+           })}};
 }
 
 }  // namespace windtunnel

@@ -19,14 +19,6 @@
 namespace windtunnel {
 namespace {
 
-// A document of one list.
-template <class Range, class Entry>
-Json entries(const char* name, const Range& range, Entry entry) {
-  Json array = Json::array();
-  for (const auto& each : range) array.push_back(entry(each));
-  return {{name, array}};
-}
-
 // Keys of documents name the base unit: "memory_bandwidth" of a scenario is memory_Bps here.
 std::string unit_key(std::string_view key, Dimension dimension) {
   constexpr std::string_view kBandwidth = "_bandwidth";
@@ -54,55 +46,59 @@ std::string tflops_text(const Parameter& flops) {
 }
 
 TextTable gpu_table() {
-  TextTable table = titled_table(
+  return table_of(
       "gpu | fp16 TFLOP/s > | bf16 > | fp8 > | fp4 > | memory > | bandwidth > | "
-      "SMs > | origin | source");
-  for (const GpuSpec& gpu : library_gpus()) {
-    table.rows.push_back({gpu.name, tflops_text(gpu.fp16_flops), tflops_text(gpu.bf16_flops),
-                          tflops_text(gpu.fp8_flops), tflops_text(gpu.fp4_flops),
-                          format_bytes(gpu.memory_bytes.value),
-                          format_bandwidth(gpu.memory_Bps.value),
-                          fmt::format("{:.0f}", gpu.sms.value), to_string(gpu.memory_Bps.origin),
-                          gpu.memory_Bps.source});
-  }
-  return table;
+      "SMs > | origin | source",
+      library_gpus(), [](const GpuSpec& gpu) -> TableRow {
+        return {gpu.name,
+                tflops_text(gpu.fp16_flops),
+                tflops_text(gpu.bf16_flops),
+                tflops_text(gpu.fp8_flops),
+                tflops_text(gpu.fp4_flops),
+                format_bytes(gpu.memory_bytes.value),
+                format_bandwidth(gpu.memory_Bps.value),
+                fmt::format("{:.0f}", gpu.sms.value),
+                to_string(gpu.memory_Bps.origin),
+                gpu.memory_Bps.source};
+      });
 }
 
 Json gpu_document() {
-  return entries("gpus", library_gpus(), [](const GpuSpec& gpu) {
-    Json json = {{"name", gpu.name}};
-    add_parameters(json, bound_rows<GpuSpec>("cluster.node.gpu"), gpu);
-    return json;
-  });
+  return {{"gpus", list_json(library_gpus(), [](const GpuSpec& gpu) {
+             Json json = {{"name", gpu.name}};
+             add_parameters(json, bound_rows<GpuSpec>("cluster.node.gpu"), gpu);
+             return json;
+           })}};
 }
 
 TextTable node_table() {
-  TextTable table = titled_table(
+  return table_of(
       "node | gpus | NVLink per GPU > | NICs | PCIe per GPU > | host memory > | "
-      "cores > | origin | source");
-  for (const NodeSpec& node : library_nodes()) {
-    table.rows.push_back({node.name, fmt::format("{} x {}", node.gpus, node.gpu.name),
-                          format_bandwidth(node.nvlink_Bps.value),
-                          fmt::format("{} x {}", node.nics, format_bandwidth(node.nic_Bps.value)),
-                          format_bandwidth(node.pcie_Bps.value),
-                          format_bytes(node.host_memory_bytes.value),
-                          fmt::format("{:.0f}", node.cpu_cores.value),
-                          to_string(node.nic_Bps.origin), node.nic_Bps.source});
-  }
-  return table;
+      "cores > | origin | source",
+      library_nodes(), [](const NodeSpec& node) -> TableRow {
+        return {node.name,
+                fmt::format("{} x {}", node.gpus, node.gpu.name),
+                format_bandwidth(node.nvlink_Bps.value),
+                fmt::format("{} x {}", node.nics, format_bandwidth(node.nic_Bps.value)),
+                format_bandwidth(node.pcie_Bps.value),
+                format_bytes(node.host_memory_bytes.value),
+                fmt::format("{:.0f}", node.cpu_cores.value),
+                to_string(node.nic_Bps.origin),
+                node.nic_Bps.source};
+      });
 }
 
 Json node_document() {
-  return entries("nodes", library_nodes(), [](const NodeSpec& node) {
-    Json json = {{"name", node.name},
-                 {"gpu", node.gpu.name},
-                 {"gpus", node.gpus},
-                 {"gpu_path", name_of(node.gpu_path)},
-                 {"package_gpus", node.package_gpus},
-                 {"nics", node.nics}};
-    add_parameters(json, bound_rows<NodeSpec>("cluster.node"), node);
-    return json;
-  });
+  return {{"nodes", list_json(library_nodes(), [](const NodeSpec& node) {
+             Json json = {{"name", node.name},
+                          {"gpu", node.gpu.name},
+                          {"gpus", node.gpus},
+                          {"gpu_path", name_of(node.gpu_path)},
+                          {"package_gpus", node.package_gpus},
+                          {"nics", node.nics}};
+             add_parameters(json, bound_rows<NodeSpec>("cluster.node"), node);
+             return json;
+           })}};
 }
 
 TextTable model_table() {
@@ -163,58 +159,58 @@ std::string form_text(const FabricSpec& fabric) {
 }
 
 TextTable fabric_table() {
-  TextTable table =
-      titled_table("fabric | topology | transport | form | hop latency > | origin | source");
-  for (const NamedFabric& named : library_fabrics()) {
-    const FabricSpec& fabric = named.fabric;
-    table.rows.push_back({named.name, std::string(name_of(fabric.topology)),
-                          std::string(name_of(fabric.transport)), form_text(fabric),
-                          format_seconds(fabric.hop_latency_s.value), to_string(named.origin),
-                          named.source});
-  }
-  return table;
+  return table_of("fabric | topology | transport | form | hop latency > | origin | source",
+                  library_fabrics(), [](const NamedFabric& named) -> TableRow {
+                    const FabricSpec& fabric = named.fabric;
+                    return {named.name,
+                            std::string(name_of(fabric.topology)),
+                            std::string(name_of(fabric.transport)),
+                            form_text(fabric),
+                            format_seconds(fabric.hop_latency_s.value),
+                            to_string(named.origin),
+                            named.source};
+                  });
 }
 
 Json fabric_document() {
-  return entries("fabrics", library_fabrics(), [](const NamedFabric& named) {
-    const FabricSpec& fabric = named.fabric;
-    Json json = {{"name", named.name},
-                 {"topology", name_of(fabric.topology)},
-                 {"transport", name_of(fabric.transport)},
-                 {"routing", name_of(fabric.routing)},
-                 {"origin", to_string(named.origin)},
-                 {"source", named.source}};
-    std::vector<BoundRow> rows = fabric_members();
-    std::erase_if(rows, [&](const BoundRow& row) {
-      const bool of_routing = row.key == "parts" || row.key == "uplinks";
-      return of_routing || row.field->in_entry == InEntry::never ||
-             !belongs_to(row.key, fabric.topology);
-    });
-    add_parameters(json, rows, fabric);
-    for (const ScalarType scalar : {ScalarType::integer, ScalarType::quantity}) {
-      for (const BoundRow& row : rows) {
-        if (row.field->scalar != scalar || row.field->binding.parameter != nullptr) continue;
-        json[std::string(row.key)] = plain_json(*value_in(fabric, *row.field));
-      }
-    }
-    if (belongs_to("dimensions", fabric.topology)) json["dimensions"] = fabric.dimensions;
-    return json;
-  });
+  return {{"fabrics", list_json(library_fabrics(), [](const NamedFabric& named) {
+             const FabricSpec& fabric = named.fabric;
+             Json json = {{"name", named.name},
+                          {"topology", name_of(fabric.topology)},
+                          {"transport", name_of(fabric.transport)},
+                          {"routing", name_of(fabric.routing)},
+                          {"origin", to_string(named.origin)},
+                          {"source", named.source}};
+             std::vector<BoundRow> rows = fabric_members();
+             std::erase_if(rows, [&](const BoundRow& row) {
+               const bool of_routing = row.key == "parts" || row.key == "uplinks";
+               return of_routing || row.field->in_entry == InEntry::never ||
+                      !belongs_to(row.key, fabric.topology);
+             });
+             add_parameters(json, rows, fabric);
+             for (const ScalarType scalar : {ScalarType::integer, ScalarType::quantity}) {
+               for (const BoundRow& row : rows) {
+                 if (row.field->scalar != scalar || row.field->binding.parameter != nullptr)
+                   continue;
+                 json[std::string(row.key)] = plain_json(*value_in(fabric, *row.field));
+               }
+             }
+             if (belongs_to("dimensions", fabric.topology)) json["dimensions"] = fabric.dimensions;
+             return json;
+           })}};
 }
 
 TextTable schedule_table() {
-  TextTable table = titled_table("schedule | what it is | source");
-  for (const ScheduleKind& kind : schedule_kinds()) {
-    table.rows.push_back(
-        {std::string(kind.name), std::string(kind.help), std::string(kind.source)});
-  }
-  return table;
+  return table_of(
+      "schedule | what it is | source", schedule_kinds(), [](const ScheduleKind& kind) -> TableRow {
+        return {std::string(kind.name), std::string(kind.help), std::string(kind.source)};
+      });
 }
 
 Json schedule_document() {
-  return entries("schedules", schedule_kinds(), [](const ScheduleKind& kind) -> Json {
-    return {{"name", kind.name}, {"help", kind.help}, {"source", kind.source}};
-  });
+  return {{"schedules", list_json(schedule_kinds(), [](const ScheduleKind& kind) -> Json {
+             return MEMBERS_JSON(kind, name, help, source);
+           })}};
 }
 
 std::array<int, kOrigins> parameters_by_origin(const Calibration& calibration) {
@@ -240,16 +236,17 @@ TextTable calibration_table() {
 }
 
 Json calibration_document() {
-  return entries(
-      "calibrations", library_calibrations(), [](const Calibration& calibration) -> Json {
-        Json parameters = Json::object();
-        for (const CalibrationField& field : calibration_fields()) {
-          Json& parameter = parameters[std::string(field.name)];
-          parameter = parameter_json(calibration.*field.member);
-          parameter["unit"] = field.unit;
-        }
-        return {{"name", calibration.name}, {"gpu", calibration.gpu}, {"parameters", parameters}};
-      });
+  return {
+      {"calibrations",
+       list_json(library_calibrations(), [](const Calibration& calibration) -> Json {
+         Json parameters = Json::object();
+         for (const CalibrationField& field : calibration_fields()) {
+           Json& parameter = parameters[std::string(field.name)];
+           parameter = parameter_json(calibration.*field.member);
+           parameter["unit"] = field.unit;
+         }
+         return {{"name", calibration.name}, {"gpu", calibration.gpu}, {"parameters", parameters}};
+       })}};
 }
 
 // Every kind of tier that a scenario can name, in each variant that survives different failures.
@@ -353,47 +350,42 @@ TextTable snapshot_table() {
 }
 
 Json snapshot_document() {
-  Json kinds = Json::array();
-  for (const TierKind& kind : tier_kinds()) {
-    kinds.push_back(
-        {{"tier", kind.text}, {"survives", survived_json(kind.tier)}, {"help", kind.help}});
-  }
-  Json schemes = Json::array();
-  for (const Scheme& scheme : snapshot_schemes()) {
+  const Json kinds = list_json(tier_kinds(), [](const TierKind& kind) -> Json {
+    return {{"tier", kind.text}, {"survives", survived_json(kind.tier)}, {"help", kind.help}};
+  });
+  const Json schemes = list_json(snapshot_schemes(), [](const Scheme& scheme) -> Json {
+    size_t i = 0;
+    const auto tier_json = [&](const SnapshotTier& tier) -> Json {
+      return {{"tier", flow_text(scheme.body.items[i++])}, {"survives", survived_json(tier)}};
+    };
     const Evidence evidence = scheme.evidence.of("snapshots");
-    Json tiers = Json::array();
-    for (size_t i = 0; const SnapshotTier& tier : tiers_of(scheme, kListedGpus)) {
-      tiers.push_back(
-          {{"tier", flow_text(scheme.body.items[i++])}, {"survives", survived_json(tier)}});
-    }
-    schemes.push_back({{"name", scheme.name},
-                       {"help", scheme.help},
-                       {"tiers", tiers},
-                       {"origin", to_string(evidence.origin)},
-                       {"source", evidence.source}});
-  }
+    return {{"name", scheme.name},
+            {"help", scheme.help},
+            {"tiers", list_json(tiers_of(scheme, kListedGpus), tier_json)},
+            {"origin", to_string(evidence.origin)},
+            {"source", evidence.source}};
+  });
   return {{"tiers", kinds}, {"snapshots", schemes}};
 }
 
 TextTable recovery_table() {
-  TextTable table = titled_table("recovery | what it sets | what it is | origin | source");
-  for (const Scheme& scheme : recovery_schemes()) {
-    const Evidence evidence = scheme.evidence.of("recovery");
-    table.rows.push_back({scheme.name, flow_text(scheme.body), scheme.help,
-                          to_string(evidence.origin), evidence.source});
-  }
-  return table;
+  return table_of("recovery | what it sets | what it is | origin | source", recovery_schemes(),
+                  [](const Scheme& scheme) -> TableRow {
+                    const Evidence evidence = scheme.evidence.of("recovery");
+                    return {scheme.name, flow_text(scheme.body), scheme.help,
+                            to_string(evidence.origin), evidence.source};
+                  });
 }
 
 Json recovery_document() {
-  return entries("recoveries", recovery_schemes(), [](const Scheme& scheme) -> Json {
-    const Evidence evidence = scheme.evidence.of("recovery");
-    return {{"name", scheme.name},
-            {"help", scheme.help},
-            {"recovery", flow_text(scheme.body)},
-            {"origin", to_string(evidence.origin)},
-            {"source", evidence.source}};
-  });
+  return {{"recoveries", list_json(recovery_schemes(), [](const Scheme& scheme) -> Json {
+             const Evidence evidence = scheme.evidence.of("recovery");
+             return {{"name", scheme.name},
+                     {"help", scheme.help},
+                     {"recovery", flow_text(scheme.body)},
+                     {"origin", to_string(evidence.origin)},
+                     {"source", evidence.source}};
+           })}};
 }
 
 }  // namespace

@@ -230,17 +230,9 @@ std::vector<Control> controls_of(const Case& the_case) {
 }
 
 Json controls_json(const std::vector<Control>& controls) {
-  Json json = Json::array();
-  for (const Control& control : controls) {
-    json.push_back({{"key", control.key},
-                    {"title", control.title},
-                    {"group", control.group},
-                    {"help", control.help},
-                    {"values", control.values},
-                    {"at", control.at},
-                    {"names", control.names}});
-  }
-  return json;
+  return list_json(controls, [](const Control& control) {
+    return MEMBERS_JSON(control, key, title, group, help, values, at, names);
+  });
 }
 
 Overrides checked_settings(const std::vector<Control>& controls, const Json& set) {

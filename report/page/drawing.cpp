@@ -264,14 +264,12 @@ Json curves_json(const Record& record, size_t most, const Window& window) {
     }
   }
   const double unit_bytes = unit_for(peak_bytes, kDigits);
-  Json ranks = Json::array();
-  for (const RankMemory& memory : timelines) {
-    ranks.push_back(curve_json(record, memory, window, unit_bytes));
-  }
   return {{"tick_ns", tick_for(window)},
           {"unit_bytes", unit_bytes},
           {"usable_bytes", tightest_bytes(record.iteration.memory, record.job)},
-          {"ranks", ranks}};
+          {"ranks", list_json(timelines, [&](const RankMemory& memory) {
+             return curve_json(record, memory, window, unit_bytes);
+           })}};
 }
 
 }  // namespace
@@ -290,13 +288,12 @@ std::map<std::int32_t, std::set<TaskIndex>> critical_tasks(const Record& record)
 }
 
 Json memory_ranks(const Record& record) {
-  Json ranks = Json::array();
-  for (const GpuMemory& rank : record.iteration.memory) {
-    ranks.push_back(Json::object());
-    for (const auto& [name, bytes] : memory_parts(rank)) ranks.back()[name] = bytes;
-  }
   return {{"capacity_bytes", tightest_bytes(record.iteration.memory, record.job)},
-          {"ranks", ranks}};
+          {"ranks", list_json(record.iteration.memory, [](const GpuMemory& rank) {
+             Json parts = Json::object();
+             for (const auto& [name, bytes] : memory_parts(rank)) parts[name] = bytes;
+             return parts;
+           })}};
 }
 
 Json memory_curves(const Record& record, size_t most) {

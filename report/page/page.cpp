@@ -23,30 +23,27 @@ namespace {
 constexpr const char* kRecordFormat = "windtunnel-record-1";
 
 Json rows_json(const std::vector<SummaryRow>& rows) {
-  Json array = Json::array();
-  for (const SummaryRow& row : rows) {
-    array.push_back({{"label", row.label}, {"value", row.value}});
-    if (!row.detail.empty()) array.back()["detail"] = row.detail;
-  }
-  return array;
+  return list_json(rows, [](const SummaryRow& row) {
+    Json json = MEMBERS_JSON(row, label, value);
+    if (!row.detail.empty()) json["detail"] = row.detail;
+    return json;
+  });
 }
 
 Json table_json(const TextTable& table) {
-  Json columns = Json::array();
-  for (const Column& column : table.columns) {
-    columns.push_back({{"title", column.title}, {"right", column.align == Align::right}});
-  }
+  const Json columns = list_json(table.columns, [](const Column& column) -> Json {
+    return {{"title", column.title}, {"right", column.align == Align::right}};
+  });
   return {{"columns", columns}, {"rows", table.rows}};
 }
 
 Json values_json(const std::vector<ResolvedValue>& values) {
   const TextTable table = explain_table(values);
-  Json array = Json::array();
-  for (const std::vector<std::string>& row : table.rows) {
-    array.push_back(Json::object());
-    for (size_t i = 0; i < row.size(); ++i) array.back()[table.columns[i].title] = row[i];
-  }
-  return array;
+  return list_json(table.rows, [&](const TableRow& row) {
+    Json json = Json::object();
+    for (size_t i = 0; i < row.size(); ++i) json[table.columns[i].title] = row[i];
+    return json;
+  });
 }
 
 Json memory_json(const Record& record, const PageOptions& options) {
@@ -204,12 +201,10 @@ SummarySection section_of(const Json& json) {
 }
 
 Json summary_json(const Answer& summary) {
-  Json sections = Json::array();
-  for (const SummarySection& section : summary.sections) sections.push_back(section_json(section));
   return {{"title", summary.title},
           {"subtitle", summary.subtitle},
           {"figures", rows_json(summary.figures)},
-          {"sections", sections}};
+          {"sections", list_json(summary.sections, section_json)}};
 }
 
 // Sections with a table need the full width, so they come after the others.

@@ -26,17 +26,11 @@ Json rank_json(const ScheduleReport& report, int rank) {
   const ScheduleAnalysis& analysis = report.analysis;
   const auto& actions = report.schedule.actions[rank];
   const RankActivations& memory = analysis.activations[rank];
-  Json timeline = Json::array();
-  for (const ActivationPoint& point : memory.points) {
-    timeline.push_back({point.time_s, point.activation});
-  }
   Json listed = Json::array();
   for (std::size_t i = 0; i < actions.size(); ++i) {
-    const ActionSpan& span = analysis.spans[rank][i];
-    listed.push_back({{"action", to_string(actions[i])},
-                      {"start_s", span.start_s},
-                      {"end_s", span.end_s},
-                      {"slack_s", analysis.slack_s[rank][i]}});
+    Json& action = listed.emplace_back(Json{{"action", to_string(actions[i])}});
+    PUT_MEMBERS(action, analysis.spans[rank][i], start_s, end_s);
+    action["slack_s"] = analysis.slack_s[rank][i];
   }
   const Json peak_action =
       memory.peak_position < 0 ? Json(nullptr) : Json(to_string(actions[memory.peak_position]));
@@ -46,24 +40,24 @@ Json rank_json(const ScheduleReport& report, int rank) {
           {"peak_activation", memory.peak},
           {"peak_action", peak_action},
           {"peak_at_s", memory.peak_s},
-          {"activations", timeline},
+          {"activations", list_json(memory.points,
+                                    [](const ActivationPoint& point) -> Json {
+                                      return {point.time_s, point.activation};
+                                    })},
           {"actions", listed}};
 }
 
 Json path_json(const ScheduleReport& report) {
   const CriticalPath& path = report.analysis.path;
-  Json steps = Json::array();
-  for (const ScheduleStep& step : path.steps) {
-    Json entry = {{"rank", step.rank},
-                  {"action", to_string(report.schedule.actions[step.rank][step.position])}};
-    if (step.receiver >= 0) entry["message_to"] = step.receiver;
-    entry["start_s"] = step.start_s;
-    entry["end_s"] = step.end_s;
-    steps.push_back(std::move(entry));
-  }
   return {{"composition_s", uses_json(path.composition_s)},
           {"messages", path.messages},
-          {"steps", steps}};
+          {"steps", list_json(path.steps, [&](const ScheduleStep& step) {
+             const Action& action = report.schedule.actions[step.rank][step.position];
+             Json entry = {{"rank", step.rank}, {"action", to_string(action)}};
+             if (step.receiver >= 0) entry["message_to"] = step.receiver;
+             PUT_MEMBERS(entry, step, start_s, end_s);
+             return entry;
+           })}};
 }
 
 Json sensitivity_json(const ScheduleReport& report) {
@@ -79,17 +73,14 @@ Json sensitivity_json(const ScheduleReport& report) {
     sends[std::string(to_string(effect.sends))] =
         effect.step_s ? Json(*effect.step_s) : Json(nullptr);
   }
+  Json slow_rank = MEMBERS_JSON(options, slowness);
+  PUT_MEMBERS(slow_rank, sensitivity.slow_rank, growth_s, worst);
+  Json jitter = {{"sigma", options.jitter}};
+  PUT_MEMBERS(jitter, options, draws, seed);
+  PUT_MEMBERS(jitter, sensitivity.jitter, mean_s, p95_s);
   return {{"what_if", what_if},
-          {"slow_rank",
-           {{"slowness", options.slowness},
-            {"growth_s", sensitivity.slow_rank.growth_s},
-            {"worst", sensitivity.slow_rank.worst}}},
-          {"jitter",
-           {{"sigma", options.jitter},
-            {"draws", options.draws},
-            {"seed", options.seed},
-            {"mean_s", sensitivity.jitter.mean_s},
-            {"p95_s", sensitivity.jitter.p95_s}}},
+          {"slow_rank", slow_rank},
+          {"jitter", jitter},
           {"step_by_sends_s", sends},
           {"step_by_optimizer_s",
            {{"norm", sensitivity.step_with_norm_s},

@@ -205,14 +205,13 @@ std::vector<SummaryRow> path_rows(const ScheduleReport& report) {
 }
 
 TextTable what_if_table(const ScheduleReport& report, const Figures& figures) {
-  TextTable table = titled_table("what if | at zero > | doubled >");
-  for (const WhatIf& effect : report.analysis.sensitivity.what_ifs) {
-    std::string name(effect.part);
-    std::replace(name.begin(), name.end(), '_', ' ');
-    table.rows.push_back(
-        {name, figures.change(effect.without_s), figures.change(effect.doubled_s)});
-  }
-  return table;
+  return table_of(
+      "what if | at zero > | doubled >", report.analysis.sensitivity.what_ifs,
+      [&](const WhatIf& effect) -> TableRow {
+        std::string name(effect.part);
+        std::replace(name.begin(), name.end(), '_', ' ');
+        return {name, figures.change(effect.without_s), figures.change(effect.doubled_s)};
+      });
 }
 
 std::vector<SummaryRow> sensitivity_rows(const ScheduleReport& report, const Figures& figures) {

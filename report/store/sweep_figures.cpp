@@ -138,14 +138,12 @@ std::optional<KeyNumbers> numbers_of(const VariedKey& key) {
 }
 
 Json varied_keys_json(const std::vector<VariedKey>& keys) {
-  Json json = Json::array();
-  for (const VariedKey& key : keys) {
-    const std::optional<KeyNumbers> numbers = numbers_of(key);
-    json.push_back({{"key", key.key},
-                    {"values", key.values},
-                    {"numbers", numbers ? Json(numbers->values) : Json(nullptr)}});
-  }
-  return json;
+  return list_json(keys, [](const VariedKey& varied) {
+    const std::optional<KeyNumbers> numbers = numbers_of(varied);
+    Json json = MEMBERS_JSON(varied, key, values);
+    json["numbers"] = numbers ? Json(numbers->values) : Json(nullptr);
+    return json;
+  });
 }
 
 }  // namespace windtunnel

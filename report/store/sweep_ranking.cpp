@@ -179,7 +179,7 @@ Json best_point(const Sweep& sweep, const std::vector<Json>& points) {
   best["as_good"] = Json::array();
   for (const VariedKey& key : sweep.vary) {
     if (const std::optional<AsGood> range = ranking.as_good(key)) {
-      best["as_good"].push_back({{"key", range->key}, {"from", range->from}, {"to", range->to}});
+      best["as_good"].push_back(MEMBERS_JSON(*range, key, from, to));
     }
   }
   return best;

@@ -30,17 +30,15 @@ std::string part_path(const std::string& folder, int shard) {
 }
 
 Json header_json(const SweepPlan& plan) {
-  Json vary = Json::array();
-  for (const VariedKey& key : plan.sweep.vary) {
-    vary.push_back({{"key", key.key}, {"values", key.values}});
-  }
-  Json header = {{"format", kSweepFormat},
-                 {"version", plan.version},
-                 {"file", plan.sweep.scenario.file},
-                 {"set", overrides_json(plan.sweep.scenario.set)},
-                 {"vary", vary},
-                 {"points", plan.cases.size()},
-                 {"scenario", plan.sweep.scenario.text}};
+  Json header = {
+      {"format", kSweepFormat},
+      {"version", plan.version},
+      {"file", plan.sweep.scenario.file},
+      {"set", overrides_json(plan.sweep.scenario.set)},
+      {"vary", list_json(plan.sweep.vary,
+                         [](const VariedKey& key) { return MEMBERS_JSON(key, key, values); })},
+      {"points", plan.cases.size()},
+      {"scenario", plan.sweep.scenario.text}};
   // Files are kept only if the sweep began from a record. A missing list does not mean that there
   // are none.
   const std::vector<NamedFile>& files = plan.sweep.scenario.files;

@@ -9,6 +9,28 @@ namespace windtunnel {
 
 using Json = nlohmann::ordered_json;
 
+// The list of what `make` returns for each entry.
+template <class Range, class Make>
+Json list_json(const Range& range, Make make) {
+  Json list = Json::array();
+  for (const auto& each : range) list.push_back(make(each));
+  return list;
+}
+
+// MEMBERS_JSON(peak, rank, bytes) is {"rank": peak.rank, "bytes": peak.bytes}: each member stands
+// under its own name. PUT_MEMBERS adds members to a document.
+#define WINDTUNNEL_PUT_MEMBER(member) document[#member] = members.member;
+#define PUT_MEMBERS(json, of, ...)                                                \
+  [](::windtunnel::Json& document, const auto& members) {                         \
+    NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(WINDTUNNEL_PUT_MEMBER, __VA_ARGS__)) \
+  }(json, of)
+#define MEMBERS_JSON(of, ...)                      \
+  [](const auto& value) {                          \
+    ::windtunnel::Json members_json;               \
+    PUT_MEMBERS(members_json, value, __VA_ARGS__); \
+    return members_json;                           \
+  }(of)
+
 // Parses an object from the text of a file. Throws Error with the file's name if it is not an
 // object.
 Json parse_json(const std::string& text, const std::string& file);

@@ -28,6 +28,15 @@ struct TextTable {
 // second aligned to the right and with at most 32 characters per cell on the console.
 TextTable titled_table(std::string_view titles);
 
+// A table with the row that `row` returns for each entry of the range.
+using TableRow = std::vector<std::string>;
+template <class Range, class Row>
+TextTable table_of(std::string_view titles, const Range& range, Row row) {
+  TextTable table = titled_table(titles);
+  for (const auto& entry : range) table.rows.push_back(row(entry));
+  return table;
+}
+
 // Aligns the columns with two spaces between them and no trailing blanks. Widths count UTF-8 code
 // points. Control characters, which may come from a file, are shown as bytes.
 //

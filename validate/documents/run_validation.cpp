@@ -180,29 +180,29 @@ TextTable publishers_table(const ValidationReport& report) {
 }
 
 TextTable not_blind_table(const ValidationReport& report) {
-  TextTable table = titled_table("fit | numbers | calibrations | rows >");
-  for (const FittedBefore& fit : report.fitted_before) {
-    table.rows.push_back({fit.source, fmt::format("{}", fmt::join(fit.numbers, ", ")),
-                          fmt::format("{}", fmt::join(fit.calibrations, ", ")),
-                          std::to_string(fit.rows)});
-  }
-  return table;
+  return table_of("fit | numbers | calibrations | rows >", report.fitted_before,
+                  [&](const FittedBefore& fit) -> TableRow {
+                    return {fit.source, fmt::format("{}", fmt::join(fit.numbers, ", ")),
+                            fmt::format("{}", fmt::join(fit.calibrations, ", ")),
+                            std::to_string(fit.rows)};
+                  });
 }
 
 // Compares each family with the others.
 TextTable familiarity_table(const ValidationReport& report) {
-  TextTable table = titled_table(
+  return table_of(
       "family | blind rows > | its deviation > | most alike | rows > | "
-      "their deviation > | traits that no other family has");
-  for (const MeasuredRuns& runs : report.measured) {
-    const Familiarity found = familiarity(runs.traits, report.measured, runs.family);
-    table.rows.push_back({runs.family, std::to_string(runs.rows),
-                          runs.rows > 0 ? fmt::format("{:.2f}", deviation_of(runs)) : "-",
-                          found.alike, std::to_string(found.rows),
-                          fmt::format("{:.2f}", found.deviation),
-                          fmt::format("{}", fmt::join(found.unfamiliar, "; "))});
-  }
-  return table;
+      "their deviation > | traits that no other family has",
+      report.measured, [&](const MeasuredRuns& runs) -> TableRow {
+        const Familiarity found = familiarity(runs.traits, report.measured, runs.family);
+        return {runs.family,
+                std::to_string(runs.rows),
+                runs.rows > 0 ? fmt::format("{:.2f}", deviation_of(runs)) : "-",
+                found.alike,
+                std::to_string(found.rows),
+                fmt::format("{:.2f}", found.deviation),
+                fmt::format("{}", fmt::join(found.unfamiliar, "; "))};
+      });
 }
 
 // Lists the misses in the order of the report.

@@ -50,11 +50,9 @@ TextTable rules_table(const ValidationReport& report) {
 }
 
 TextTable skipped_table(const ValidationReport& report) {
-  TextTable table = titled_table("row | reason");
-  for (const SkippedRow& row : report.skipped) {
-    table.rows.push_back({without_folder(row.id), row.reason});
-  }
-  return table;
+  return table_of("row | reason", report.skipped, [&](const SkippedRow& row) -> TableRow {
+    return {without_folder(row.id), row.reason};
+  });
 }
 
 TextTable assumed_table(const ValidationReport& report) {
