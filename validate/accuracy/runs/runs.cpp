@@ -212,12 +212,15 @@ void add_rows(const Subject& subject, const RunPredictor& predictor, bool fits,
               std::map<std::string, double> baselines, ValidationReport& report) {
   const TrainingRun& run = *subject.run;
   Calibration calibration = subject.what.job.calibration;
+  RunPrediction predicted = subject.predicted;
   // Without a fit, the interval is that of a user, whose job has no publisher.
   if (!fits) {
-    calibration.step_error =
-        step_error(subject.what.job, software_root(subject.what.software), subject.family).error;
+    StepError error = step_error(subject.what.job, software_root(subject.what.software),
+                                 predicted.hfu_causal, subject.family);
+    calibration.step_error = std::move(error.error);
+    predicted.spread = error.familiarity.not_contained(predicted.spread);
   }
-  const PredictionInterval range = predictor.interval(subject.predicted, calibration);
+  const PredictionInterval range = predictor.interval(predicted, calibration);
   const auto add = [&](ValidationRow row, bool of_memory) {
     row.fitted_by = fitted_by(subject, of_memory);
     const bool blind = row.fitted_by.empty() && !subject.fit;
@@ -271,7 +274,8 @@ std::vector<MeasuredRuns> measured_of(const std::vector<Subject>& subjects) {
   std::vector<MeasuredRuns> all;
   for (const Subject& subject : subjects) {
     if (!subject.failure.empty() || !subject.run->step_s) continue;
-    const RunTraits traits = traits_of(subject.what.job, software_root(subject.what.software));
+    const RunTraits traits = traits_of(subject.what.job, software_root(subject.what.software),
+                                       subject.predicted.hfu_causal);
     auto runs = std::ranges::find_if(all, [&](const MeasuredRuns& known) {
       return known.family == subject.family && known.traits.gpu == traits.gpu &&
              is_like(known.traits, traits);
