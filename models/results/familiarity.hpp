@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/calibration/prediction_error.hpp"
 #include "models/plan/job.hpp"
 
 namespace windtunnel {
@@ -19,7 +20,7 @@ struct RunTraits {
   int bits = 16;         // of what the matrix products read
   bool experts = false;
   bool adapters = false;         // only adapters or another part of the model are trained
-  bool small = false;            // so few parameters that host and latencies dominate
+  bool low_use = false;          // so little of the GPU's peak is used that waits decide
   bool sharded_weights = false;  // gathered layer by layer (ZeRO-3, FSDP)
   bool context = false;          // sequences are cut over context parallelism
   int gpus = 1;
@@ -27,7 +28,8 @@ struct RunTraits {
   int experts_a_rank = 0;  // of a layer; 0: no experts
   int micro_tokens = 0;    // of a micro-batch, on one rank of context parallelism
 };
-RunTraits traits_of(const Job& job, std::string_view software);
+// `hfu_causal`: of the predicted step, as in IterationReport; 0: not known.
+RunTraits traits_of(const Job& job, std::string_view software, double hfu_causal);
 bool is_like(const RunTraits& one, const RunTraits& other);  // ignores GPU and sizes
 
 // Measured runs of one source that have the same traits apart from sizes.
@@ -71,6 +73,9 @@ struct Familiarity {
   std::vector<std::string> unlike_layout = {};
 
   Parameter error() const;
+  // The part of the host's spread that this error does not contain: all of it if no measured runs
+  // tell the error, and otherwise a third, because the hosts of these runs differed as well.
+  StepSpread not_contained(const StepSpread& host_spread) const;
 };
 
 // The publisher in a family's name: "NVIDIA Megatron-Bridge" for all releases, tables and GPUs. It
@@ -97,7 +102,7 @@ struct LikenessLaw {
 
 // The error of a job is assumed to be that of a run drawn from all measured ones, with more weight
 // on similar runs: each of software, GPU generation, product bits, experts, adapters, sharding of
-// weights and size that differs multiplies the weight by LikenessLaw::unlike. Large data sets do
+// weights and low use that differs multiplies the weight by LikenessLaw::unlike. Large data sets do
 // not dominate. A run's error is the deviation of a normal law around 0, and intervals are those of
 // the mixture: narrow where similar runs were predicted well, wide where they were not or where few
 // runs are similar. A few runs that were off by a factor of ten on broken machines widen the tails,

@@ -5,7 +5,7 @@
 namespace windtunnel {
 
 ErrorFactors unheld_step_factors(const IterationReport& step, double covered) {
-  return error_factors(step.error, covered, step.host_spread);
+  return error_factors(step.error, covered, step.familiarity.not_contained(step.host_spread));
 }
 
 ErrorFactors held_at_peak(ErrorFactors off, double hfu_causal) {

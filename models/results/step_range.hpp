@@ -7,9 +7,10 @@
 
 namespace windtunnel {
 
-// Combines the errors of calibration and host; `covered` is the probability of the range. The
-// shorter end is limited by the GPUs' peak (hfu_causal = 1): no step is shorter than its FLOPs at
-// peak take.
+// Combines the error with the part of the host's spread that it does not contain
+// (Familiarity::not_contained); `covered` is the probability of the range. The shorter
+// end is limited by the GPUs' peak (hfu_causal = 1): no step is shorter than its FLOPs at peak
+// take.
 ErrorFactors step_factors(const IterationReport& step, double covered);
 
 // Limits `off` by the peak, as step_factors() does. `hfu_causal`: of the step; 0: unknown, no

@@ -114,7 +114,8 @@ MeasuredIteration measured_iteration(const Case& the_case, const SimulateOptions
   measured.report = iteration_report(job, hardware_flops(job, prepared), prepared.memory,
                                      plain.plan, plain.timeline, measured.critical_path);
   measured.report.host_spread = host_spread(job, prepared);
-  StepError error = step_error(job, software_root(software_of(the_case)));
+  StepError error =
+      step_error(job, software_root(software_of(the_case)), measured.report.hfu_causal);
   measured.report.error = std::move(error.error);
   measured.report.familiarity = std::move(error.familiarity);
   measured.report.filling = plain.filling;

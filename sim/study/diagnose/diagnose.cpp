@@ -168,7 +168,8 @@ class Ranking {
   Ranking(const LogShape& shape, const Record& healthy)
       : shape_(shape),
         healthy_(predicted_log(healthy)),
-        step_(healthy.iteration.error, healthy.iteration.host_spread),
+        step_(healthy.iteration.error,
+              healthy.iteration.familiarity.not_contained(healthy.iteration.host_spread)),
         memory_(healthy.job.calibration.memory_error, {}) {}
 
   const PredictedLog& healthy() const { return healthy_; }

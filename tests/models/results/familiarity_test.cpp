@@ -108,7 +108,7 @@ TEST(Familiarity, WhatIsAlikeDecides) {
   RunTraits adapters = kDense;
   adapters.adapters = true;
   RunTraits tiny = kDense;
-  tiny.small = true;
+  tiny.low_use = true;
   RunTraits torch = kDense;
   torch.software = "pytorch";
   const std::vector<MeasuredRuns> measured = {
@@ -188,6 +188,14 @@ TEST(Familiarity, FewRunsTellLittle) {
   const double few = width(kDense, measured);
   measured.back().rows = 1000;
   EXPECT_LT(width(kDense, measured), few);
+}
+
+// Where little of the peak is used, waits decide, which are predicted less well than kernels.
+TEST(Familiarity, AStepThatUsesLittleOfThePeakIsOfItsOwnKind) {
+  const Job job;
+  EXPECT_TRUE(traits_of(job, "megatron", 0.1).low_use);
+  EXPECT_FALSE(traits_of(job, "megatron", 0.4).low_use);
+  EXPECT_FALSE(traits_of(job, "megatron", 0).low_use);  // not known
 }
 
 TEST(Familiarity, AFamilyLeftOutTellsNothing) {

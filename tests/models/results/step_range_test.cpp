@@ -24,6 +24,16 @@ TEST(StepRange, IsThatOfTheErrorWhereThePeakIsFar) {
   EXPECT_LT(step_factors(step, 0.5).shorter, law.shorter);
 }
 
+// The errors of measured runs contain a part of what hosts differ by.
+TEST(StepRange, DoesNotCountTheHostTwice) {
+  IterationReport step = step_of(0.4);
+  step.familiarity.families = 3;
+  const ErrorFactors third = error_factors(step.error, 0.95, {0.2 / 3, 0.5 / 3});
+  EXPECT_DOUBLE_EQ(step_factors(step, 0.95).longer, third.longer);
+  EXPECT_DOUBLE_EQ(step_factors(step, 0.95).shorter, third.shorter);
+  EXPECT_LT(third.longer, step_factors(step_of(0.4), 0.95).longer);
+}
+
 // If FLOPs are unknown the peak does not limit the range.
 TEST(StepRange, ItsFastEndIsHeldAtThePeak) {
   EXPECT_DOUBLE_EQ(step_factors(step_of(0.95), 0.95).shorter, 1 / 0.95);

@@ -5,6 +5,7 @@
 
 #include "models/base/find_named.hpp"
 #include "models/base/units.hpp"
+#include "models/cost/chunk/step_work.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
@@ -132,8 +133,9 @@ std::vector<SoftwareChoice> read_implied(const DocumentEntry& entry, const Docum
 RunSource read_source(const DocumentEntry& entry, const DocumentNode& document) {
   const DocumentNode& map = entry.value;
   require_map(map, entry.key);
-  check_keys(map, {"when", "any", "software", "common", "implies", "node", "calibration", "gpu",
-                   "memory", "adapter", "samples", "stages", "chunks", "assumed", "source"});
+  check_keys(
+      map, {"when", "any", "software", "common", "implies", "node", "calibration", "gpu", "memory",
+            "adapter", "samples", "stages", "chunks", "flops", "assumed", "source"});
   const DocumentNode& software = require(map, "software");
   RunSource source;
   source.name = entry.key;
@@ -158,6 +160,10 @@ RunSource read_source(const DocumentEntry& entry, const DocumentNode& document) 
   if (map.value_of("chunks") != nullptr) {
     source.chunks_of_one_layer =
         choice_at<bool>(map, "chunks", {{"stage", false}, {"layer", true}});
+  }
+  if (map.value_of("flops") != nullptr) {
+    source.flops = choice_at<AttentionCount>(
+        map, "flops", {{"full", AttentionCount::full}, {"causal", AttentionCount::causal}});
   }
   source.evidence = require_text(map, "source");
   return source;
@@ -215,6 +221,16 @@ const RunSource& source_of(const TrainingRun& run) {
   return *std::ranges::find_if(run_sources(), [&](const RunSource& source) {
     return holds(source.when, source.any, no_job, words_of(run));
   });
+}
+
+bool tells_step(const TrainingRun& run) {
+  return run.step_s || (run.tflops_per_gpu && source_of(run).flops);
+}
+
+std::optional<double> measured_step_s(const TrainingRun& run, const Job& job) {
+  if (run.step_s || !tells_step(run)) return run.step_s;
+  const double flops = flops_per_step(job, *source_of(run).flops);
+  return flops / (*run.tflops_per_gpu * 1e12 * job.layout.ranks());
 }
 
 namespace {

@@ -3,6 +3,7 @@
 // scenarios/library/sources.yaml.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,8 @@ struct RunSource {
   int sample_tokens = 0;
   bool stages_by_weights = false;    // layers per stage follow weights instead of being even
   bool chunks_of_one_layer = false;  // for a pipeline whose row does not state its interleaving
+  // How its rows' TFLOP/s count causal attention; empty: not known.
+  std::optional<AttentionCount> flops;
   std::string evidence;
 };
 
@@ -50,6 +53,11 @@ std::vector<RunSource> read_run_sources(const DocumentNode& document);
 
 // Returns the first source whose conditions the row meets; the last one accepts every row.
 const RunSource& source_of(const TrainingRun& run);
+
+// Whether the row states its step time, or TFLOP/s from which measured_step_s() computes it.
+bool tells_step(const TrainingRun& run);
+// The step time of the row, whose job this is; none if the row does not tell it.
+std::optional<double> measured_step_s(const TrainingRun& run, const Job& job);
 
 // `job` has the row's model, machine, layout and batch; its software sets the rest. Returns the
 // choices made, without repeats.

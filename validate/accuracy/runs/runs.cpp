@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -20,6 +21,7 @@
 #include "validate/accuracy/rows/row_selection.hpp"
 #include "validate/accuracy/runs/fit_rows.hpp"
 #include "validate/accuracy/runs/run_pairs.hpp"
+#include "validate/accuracy/runs/run_source.hpp"
 
 namespace windtunnel {
 namespace {
@@ -34,6 +36,7 @@ struct Subject {
   bool fit = false;
   bool judged = false;
   RunJob what;
+  std::optional<double> step_s;  // measured
   RunPrediction predicted;
   std::string failure;  // why there is no job or prediction; empty: there is
 };
@@ -213,20 +216,23 @@ void add_rows(const Subject& subject, const RunPredictor& predictor, bool fits,
               std::map<std::string, double> baselines, ValidationReport& report) {
   const TrainingRun& run = *subject.run;
   Calibration calibration = subject.what.job.calibration;
+  RunPrediction predicted = subject.predicted;
   // Without a fit, the interval is the one that a user's job would get, which belongs to no family.
   if (!fits) {
-    calibration.step_error =
-        step_error(subject.what.job, software_root(subject.what.software), subject.family).error;
+    StepError error = step_error(subject.what.job, software_root(subject.what.software),
+                                 predicted.hfu_causal, subject.family);
+    calibration.step_error = std::move(error.error);
+    predicted.spread = error.familiarity.not_contained(predicted.spread);
   }
-  const PredictionInterval range = predictor.interval(subject.predicted, calibration);
+  const PredictionInterval range = predictor.interval(predicted, calibration);
   const auto add = [&](ValidationRow row, bool of_memory) {
     row.fitted_by = fitted_by(subject, of_memory);
     const bool blind = row.fitted_by.empty() && !subject.fit;
     (blind ? report.rows : report.fitted).push_back(std::move(row));
   };
-  if (run.step_s) {
+  if (subject.step_s) {
     ValidationRow row = row_of(subject, kStep);
-    row.measured = *run.step_s;
+    row.measured = *subject.step_s;
     row.predicted = subject.predicted.step_s;
     row.low = range.step_low_s;
     row.high = range.step_high_s;
@@ -257,8 +263,8 @@ std::vector<std::map<std::string, double>> baselines_of(const std::vector<Subjec
   std::vector<size_t> subject_of;
   for (size_t i = 0; i < subjects.size(); ++i) {
     const Subject& subject = subjects[i];
-    if (!subject.failure.empty() || !subject.run->step_s) continue;
-    rows.push_back({&subject.what.job, *subject.run->step_s, subject.family, subject.fit});
+    if (!subject.failure.empty() || !subject.step_s) continue;
+    rows.push_back({&subject.what.job, *subject.step_s, subject.family, subject.fit});
     subject_of.push_back(i);
   }
   std::vector<std::map<std::string, double>> found(subjects.size());
@@ -271,8 +277,9 @@ std::vector<std::map<std::string, double>> baselines_of(const std::vector<Subjec
 std::vector<MeasuredRuns> measured_of(const std::vector<Subject>& subjects) {
   std::vector<MeasuredRuns> all;
   for (const Subject& subject : subjects) {
-    if (!subject.failure.empty() || !subject.run->step_s) continue;
-    const RunTraits traits = traits_of(subject.what.job, software_root(subject.what.software));
+    if (!subject.failure.empty() || !subject.step_s) continue;
+    const RunTraits traits = traits_of(subject.what.job, software_root(subject.what.software),
+                                       subject.predicted.hfu_causal);
     auto runs = std::ranges::find_if(all, [&](const MeasuredRuns& known) {
       return known.family == subject.family && known.traits.gpu == traits.gpu &&
              is_like(known.traits, traits);
@@ -283,7 +290,7 @@ std::vector<MeasuredRuns> measured_of(const std::vector<Subject>& subjects) {
       runs->traits.*size = std::max(runs->traits.*size, traits.*size);
     }
     if (subject.fit || !fitted_by(subject, false).empty()) continue;
-    runs->errors.push_back(std::abs(std::log(subject.predicted.step_s / *subject.run->step_s)));
+    runs->errors.push_back(std::abs(std::log(subject.predicted.step_s / *subject.step_s)));
     ++runs->rows;
   }
   for (MeasuredRuns& runs : all) runs.errors = kept_errors(std::move(runs.errors));
@@ -387,10 +394,11 @@ ValidationReport validate_runs(const std::vector<TrainingRuns>& files,
   std::vector<Subject> subjects = subjects_of(files, options, report.skipped);
   for_each_subject(subjects, options, [&](Subject& subject) {
     const TrainingRun& run = *subject.run;
-    if (!run.step_s && !run.memory_gib && !says_whether_it_fitted(run)) {
+    if (!tells_step(run) && !run.memory_gib && !says_whether_it_fitted(run)) {
       throw Error("states neither a time nor memory nor whether it fitted");
     }
     subject.what = predictor.job_of(run);
+    subject.step_s = measured_step_s(run, subject.what.job);
     if (!options.calibration) return;
     subject.what.job.calibration = *options.calibration;
     Job& job = subject.what.job;

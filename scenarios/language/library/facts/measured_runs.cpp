@@ -56,7 +56,7 @@ std::vector<MeasuredRuns> read_measured_runs(const DocumentNode& document) {
   for (const DocumentNode& map : document.items) {
     require_map(map, "measured runs");
     check_keys(map, {"family", "gpu", "software", "gpu_bits", "bits", "experts", "adapters",
-                     "small", "sharded_weights", "context", "gpus", "sequence", "experts_a_rank",
+                     "low_use", "sharded_weights", "context", "gpus", "sequence", "experts_a_rank",
                      "micro_tokens", "rows", "errors"});
     all.push_back({.family = require_text(map, "family"),
                    .traits = {.gpu = require_text(map, "gpu"),
@@ -65,7 +65,7 @@ std::vector<MeasuredRuns> read_measured_runs(const DocumentNode& document) {
                               .bits = count(map, "bits"),
                               .experts = flag(map, "experts"),
                               .adapters = flag(map, "adapters"),
-                              .small = flag(map, "small"),
+                              .low_use = flag(map, "low_use"),
                               .sharded_weights = flag(map, "sharded_weights"),
                               .context = flag(map, "context"),
                               .gpus = count(map, "gpus"),
@@ -91,12 +91,12 @@ std::string measured_runs_text(const std::vector<MeasuredRuns>& runs) {
     for (const double error : run.errors) errors.push_back(fmt::format("{:.3f}", error));
     text += fmt::format(
         "- {{family: \"{}\", gpu: {}, software: {}, gpu_bits: {}, bits: {}, experts: {}, adapters: "
-        "{}, small: "
+        "{}, low_use: "
         "{}, "
         "sharded_weights: {}, context: {}, gpus: {}, sequence: {}, experts_a_rank: {}, "
         "micro_tokens: {}, rows: {}, errors: [{}]}}\n",
         run.family, run.traits.gpu, run.traits.software, run.traits.gpu_bits, run.traits.bits,
-        run.traits.experts, run.traits.adapters, run.traits.small, run.traits.sharded_weights,
+        run.traits.experts, run.traits.adapters, run.traits.low_use, run.traits.sharded_weights,
         run.traits.context, run.traits.gpus, run.traits.sequence, run.traits.experts_a_rank,
         run.traits.micro_tokens, run.rows, fmt::join(errors, ", "));
   }
@@ -109,10 +109,11 @@ const std::string& software_root(const Framework* software) {
   return software->name;
 }
 
-StepError step_error(const Job& job, std::string_view software, std::string_view without) {
+StepError step_error(const Job& job, std::string_view software, double hfu_causal,
+                     std::string_view without) {
   StepError found{.error = job.calibration.step_error};
   if (job.network || !stands_for_a_gpu(job.calibration.name)) return found;
-  found.familiarity = familiarity(traits_of(job, software), measured_runs(), without);
+  found.familiarity = familiarity(traits_of(job, software, hfu_causal), measured_runs(), without);
   const Parameter of_runs = found.familiarity.error();
   const bool assumed = found.error.origin == Origin::assumed;
   found.error = assumed ? larger_error(found.error, of_runs) : of_runs;

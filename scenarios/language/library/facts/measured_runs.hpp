@@ -26,12 +26,13 @@ const std::string& software_root(const Framework* software);
 // default of a kind of GPU, and otherwise the calibration's. The calibration's error also counts if
 // it is larger than that of the measured runs, as for GPUs with few measured runs. `without`
 // excludes runs of one publisher's families: a family is judged by the interval that a user would
-// get, whose job belongs to no family.
+// get, whose job belongs to no family. `hfu_causal` is that of the predicted step.
 struct StepError {
   Parameter error;
   Familiarity familiarity = {};  // empty if only the calibration decides
 };
-StepError step_error(const Job& job, std::string_view software, std::string_view without = {});
+StepError step_error(const Job& job, std::string_view software, double hfu_causal,
+                     std::string_view without = {});
 
 // The text is in the format of the library's file.
 std::string measured_runs_text(const std::vector<MeasuredRuns>& runs);

@@ -199,7 +199,8 @@ TEST(Diagnose, NamesNoCauseOfHealthyRuns) {
   for (const Job& job : {Job{kSharded, torchtitan_log}, Job{kPipeline, megatron_log},
                          Job{kReplicas, deepspeed_log}}) {
     const Record record = simulated_job(job.text, {});
-    const MeasuredPlace place(record.iteration.error, record.iteration.host_spread);
+    const MeasuredPlace place(record.iteration.error, record.iteration.familiarity.not_contained(
+                                                          record.iteration.host_spread));
     int named = 0;
     for (int i = 0; i < 20; ++i) {
       double off = 0.2;  // the error whose law is (i + 1/2) / 20

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "models/cost/chunk/step_work.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/small_job.hpp"
@@ -47,6 +48,22 @@ TEST(RunSource, WhatARowIsTakenForIsSaid) {
   EXPECT_EQ(later.assumed, "container 25.09 of Megatron-Bridge");
   EXPECT_EQ(source_of(run_of("NVIDIA Megatron-Bridge 25.09 NeMo Container")).assumed, "");
   EXPECT_NE(source_of(run_of("a paper")).assumed, "");
+}
+
+// Without a time, TFLOP/s tell it, provided that how the source counts them is known.
+TEST(RunSource, ARateOfFlopsTellsTheStep) {
+  TrainingRun run = run_of("Megatron-MoE-ModelZoo");
+  EXPECT_FALSE(tells_step(run));
+  run.tflops_per_gpu = 250;
+  EXPECT_TRUE(tells_step(run));
+  const Job job = small_job(1, 2, 2);
+  EXPECT_DOUBLE_EQ(measured_step_s(run, job).value(),
+                   flops_per_step(job, AttentionCount::causal) / (250e12 * job.layout.ranks()));
+  run.step_s = 3;
+  EXPECT_EQ(measured_step_s(run, job), 3);
+  run = run_of("a paper");
+  run.tflops_per_gpu = 250;
+  EXPECT_FALSE(measured_step_s(run, job));
 }
 
 // Returns the refusal of a table that has all valid entries and one more.

@@ -149,19 +149,19 @@ TEST(StepError, IsOfTheCalibrationOrOfMeasuredRuns) {
       "batch: {global: 64}\n",
       "a.yaml");
   Job& job = the_case.job;
-  const StepError usual = step_error(job, "megatron");
+  const StepError usual = step_error(job, "megatron", 0.4);
   EXPECT_EQ(usual.error.value, usual.familiarity.error().value);
-  EXPECT_NE(step_error(job, "nanotron").error.value, usual.error.value);
+  EXPECT_NE(step_error(job, "nanotron", 0.4).error.value, usual.error.value);
   const Parameter published = job.calibration.step_error;
   job.calibration.step_error = {1, 0.5, 2, Origin::assumed, "a guess"};
-  EXPECT_EQ(step_error(job, "megatron").error.value, 1);
+  EXPECT_EQ(step_error(job, "megatron", 0.4).error.value, 1);
   job.calibration.step_error = published;
   EXPECT_GT(usual.familiarity.families, 2);
-  EXPECT_NE(
-      step_error(job, "megatron", "MosaicML llm-foundry benchmarks / h100_80gb").familiarity.rows,
-      usual.familiarity.rows);
+  EXPECT_NE(step_error(job, "megatron", 0.4, "MosaicML llm-foundry benchmarks / h100_80gb")
+                .familiarity.rows,
+            usual.familiarity.rows);
   job.calibration.name = "own";
-  EXPECT_EQ(step_error(job, "megatron").error.value, job.calibration.step_error.value);
+  EXPECT_EQ(step_error(job, "megatron", 0.4).error.value, job.calibration.step_error.value);
 }
 
 TEST(MeasuredRuns, SoftwareIsToldByWhatItIsBasedOn) {
@@ -188,11 +188,12 @@ TEST(MeasuredRuns, AreWrittenAsTheyAreRead) {
                                                 .rows = 3,
                                                 .errors = {0.1234, 0.5}}});
   EXPECT_NE(
-      text.find("- {family: \"a / X\", gpu: h100, software: pytorch, gpu_bits: 8, bits: 8, "
-                "experts: true, "
-                "adapters: false, small: false, sharded_weights: false, context: false, gpus: 64, "
-                "sequence: 4096, experts_a_rank: 16, micro_tokens: 8192, "
-                "rows: 3, errors: [0.123, 0.500]}\n"),
+      text.find(
+          "- {family: \"a / X\", gpu: h100, software: pytorch, gpu_bits: 8, bits: 8, "
+          "experts: true, "
+          "adapters: false, low_use: false, sharded_weights: false, context: false, gpus: 64, "
+          "sequence: 4096, experts_a_rank: 16, micro_tokens: 8192, "
+          "rows: 3, errors: [0.123, 0.500]}\n"),
       std::string::npos)
       << text;
 }
