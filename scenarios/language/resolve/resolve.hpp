@@ -176,6 +176,16 @@ std::vector<std::string> frozen_parts(const Training& training, bool has_tower);
 
 std::vector<Note> unused_keys(const Values& values, const Job& job);
 
+// Keys below one place that would have no effect, and why.
+struct UnusedKeys {
+  bool unused;
+  std::vector<std::string_view> keys;
+  std::string why;
+};
+// Throws Error at the first such key that the scenario states.
+void refuse_unused(const Values& values, const std::string& place,
+                   const std::vector<UnusedKeys>& rows);
+
 // A learning-rate schedule from a CSV file of the user with the columns step and rate, in the order
 // of the steps: sync's period may follow it (models/plan/sync_rule.hpp).
 

@@ -63,20 +63,14 @@ void check_keys_of_kind(const Values& values, const std::string& path, FailureKi
   };
   need(FailureKind::slow_node, "slowdown", "1.1");
   need(FailureKind::loss_spike, "rollback", "30 min");
-  const auto stands_beside = [&](const char* key, const char* other, const char* why) {
-    const std::string path_of_other = join_path(path, other);
-    if (values.stated(join_path(path, key)) && values.stated(path_of_other)) {
-      values.fail(path_of_other, why);
-    }
-  };
-  for (const char* noticing : {"detect", "manual"}) {
-    stands_beside("notice", noticing,
-                  "the notice already says when the node leaves; remove this key");
-  }
-  stands_beside("arrivals.capacity", "repair",
-                "the capacity already says when nodes are back; remove this key");
-  stands_beside("arrivals.capacity", "batch",
-                "the capacity already says how many nodes leave; remove this key");
+  const bool capacity = values.stated(path + ".arrivals.capacity");
+  refuse_unused(
+      values, path,
+      {{values.stated(path + ".notice"),
+        {"detect", "manual"},
+        "the notice already says when the node leaves; remove this key"},
+       {capacity, {"repair"}, "the capacity already says when nodes are back; remove this key"},
+       {capacity, {"batch"}, "the capacity already says how many nodes leave; remove this key"}});
 }
 
 // Returns how many parts of a node fail independently, each with the stated mtbf.
@@ -128,12 +122,12 @@ void resolve_mtbf(const Values& values, const std::string& path, const NodeSpec&
 
 void resolve_rates(const Values& values, const std::string& path, const NodeSpec& node,
                    FailureClass& failure) {
-  for (const char* name : {".rate", ".mtbf", ".of", ".job_rate", ".growth"}) {
-    const std::string key = path + name;
-    if (failure.arrivals != Arrivals::trace || !values.stated(key)) continue;
-    values.fail(key, "a trace has its own rate; remove this key");
-  }
-  if (failure.arrivals == Arrivals::trace) return;
+  const bool traced = failure.arrivals == Arrivals::trace;
+  refuse_unused(values, path,
+                {{traced,
+                  {"rate", "mtbf", "of", "job_rate", "growth"},
+                  "a trace has its own rate; remove this key"}});
+  if (traced) return;
   resolve_mtbf(values, path, node, failure);
   const bool of_nodes = values.has(path + ".rate") || values.has(path + ".mtbf");
   if (!of_nodes && !values.has(path + ".job_rate")) {

@@ -100,20 +100,20 @@ void check_inner_compressors(const Job& job) {
 void check_activations(const Values& values, const std::string& place, const std::string& axis,
                        const CompressorChoice& choice) {
   values.about(place + ".name", [&] { return activation_codec(choice); });
-  const auto refuse_key = [&](const char* key, const char* reason) {
-    if (values.stated(place + key)) values.fail(place + key, reason);
-  };
-  refuse_key(".warmup",
-             "activations are quantised in every step; this key is for gradients (axis: dp)");
-  refuse_key(".feedback",
-             "the quantisation error of an activation is not kept for the next one; this key is "
-             "for gradients (axis: dp)");
-  if (axis == "pp") {
-    refuse_key(".hop",
-               "a message between two stages has no groups; take axis: tp, cp or ep, or leave this "
-               "key out");
-  }
-  if (axis != "ep") refuse_key(".passes", "this key is for experts (axis: ep)");
+  refuse_unused(
+      values, place,
+      {{true,
+        {"warmup"},
+        "activations are quantised in every step; this key is for gradients (axis: dp)"},
+       {true,
+        {"feedback"},
+        "the quantisation error of an activation is not kept for the next one; this key is for "
+        "gradients (axis: dp)"},
+       {axis == "pp",
+        {"hop"},
+        "a message between two stages has no groups; take axis: tp, cp or ep, or leave this key "
+        "out"},
+       {axis != "ep", {"passes"}, "this key is for experts (axis: ep)"}});
 }
 
 }  // namespace
@@ -156,9 +156,8 @@ AxisCompressors resolve_compressors(const Values& values, NamedFiles& files,
     }
     const CompressorChoice choice = resolve_compressor(values, place, files, own);
     if (axis != "dp") check_activations(values, place, axis, choice);
-    if (axis == "dp" && values.stated(place + ".passes")) {
-      values.fail(place + ".passes", "this key is for experts (axis: ep)");
-    }
+    refuse_unused(values, place,
+                  {{axis == "dp", {"passes"}, "this key is for experts (axis: ep)"}});
     for (const CompressedAxis& each : kCompressedAxes) {
       if (axis == to_string(each.axis)) compressors.*each.choice = choice;
     }

@@ -55,14 +55,17 @@ void check_keys_of_form(const Values& values, const FabricSpec& fabric) {
                             "which is adaptive among equal paths, or topology: dragonfly",
                             name_of(fabric.topology)));
   }
-  const auto check = [&](const char* name, bool used, const char* routing) {
-    if (!values.stated(fabric_key(name)) || used) return;
-    values.fail(fabric_key(name), fmt::format("has no effect with routing {}; set routing: {}",
-                                              name_of(fabric.routing), routing));
+  const auto set_routing = [&](const char* routing) {
+    return fmt::format("has no effect with routing {}; set routing: {}", name_of(fabric.routing),
+                       routing);
   };
-  check("uplinks", !joins_bundles(fabric.routing), "ecmp, split-single-path or planned");
-  check("parts", fabric.routing == Routing::split_single_path, "split-single-path");
-  check("routing_seed", fabric.routing == Routing::ecmp, "ecmp");
+  const bool split = fabric.routing == Routing::split_single_path;
+  refuse_unused(values, std::string(kPath),
+                {{joins_bundles(fabric.routing),
+                  {"uplinks"},
+                  set_routing("ecmp, split-single-path or planned")},
+                 {!split, {"parts"}, set_routing("split-single-path")},
+                 {fabric.routing != Routing::ecmp, {"routing_seed"}, set_routing("ecmp")}});
 }
 
 std::vector<int> resolve_dimensions(const Values& values, std::vector<int> otherwise) {
@@ -85,15 +88,11 @@ std::vector<double> resolve_dimension_links(const Values& values) {
 void join_slices(const Values& values, const NodeSpec& node, FabricSpec& fabric) {
   if (fabric.topology != Topology::torus) return;
   const std::string key = fabric_key("slices");
-  if (!values.has(key)) {
-    for (const char* unused : {"wan", "wan_latency"}) {
-      if (values.has(fabric_key(unused))) {
-        values.fail(fabric_key(unused),
-                    "on a torus this key is for the network between slices; state their number as "
-                    "'slices'");
-      }
-    }
-  }
+  refuse_unused(values, std::string(kPath),
+                {{!values.has(key),
+                  {"wan", "wan_latency"},
+                  "on a torus this key is for the network between slices; state their number as "
+                  "'slices'"}});
   const int slices = values.has(key) ? values.integer(key) : 1;
   if (slices == 1) {
     fabric.wan_Bps = {};

@@ -34,23 +34,21 @@ FillingWork resolve_work(const Values& values, const std::string& path, const Jo
   const std::string model = path + ".model";
   if (values.has(model)) {
     work.model = forward_model(values.text(model));
-    if (values.has(path + ".piece")) {
-      values.fail(path + ".piece", "follows from the model; leave this key or the model out");
-    }
+    refuse_unused(values, path,
+                  {{true, {"piece"}, "follows from the model; leave this key or the model out"}});
     values.about(model, [&] { return filling_cost(job, work); });
   } else {
     if (!values.has(path + ".piece")) {
       values.fail(path, "states neither a model nor the time of a piece; add e.g. 'piece: 3 ms'");
     }
-    if (values.stated(path + ".samples")) {
-      values.fail(path + ".samples",
-                  "applies to a forward pass of a model; add model, or leave this key out");
-    }
   }
-  if (work.need == FillingNeed::nothing && values.stated(path + ".units")) {
-    values.fail(path + ".units",
-                "applies to work that a step needs; add needed_by, or leave this key out");
-  }
+  refuse_unused(values, path,
+                {{!work.model,
+                  {"samples"},
+                  "applies to a forward pass of a model; add model, or leave this key out"},
+                 {work.need == FillingNeed::nothing,
+                  {"units"},
+                  "applies to work that a step needs; add needed_by, or leave this key out"}});
   return work;
 }
 

@@ -103,11 +103,10 @@ void import_schedule(const Values& values, NamedFiles& files, ScheduleChoice& ch
   if (values.stated("schedule.name")) {
     values.fail("schedule.file", "state either a file or a name of a schedule, not both");
   }
-  for (const std::string_view key :
-       {"schedule.group", "schedule.slices", "schedule.memory_limit"}) {
-    if (values.stated(key))
-      values.fail(key, "a schedule from a file already contains this; leave it out");
-  }
+  refuse_unused(values, "schedule",
+                {{true,
+                  {"group", "slices", "memory_limit"},
+                  "a schedule from a file already contains this; leave it out"}});
   values.about("schedule.file", [&] {
     const TorchSchedule torch =
         parse_torch_schedule(files.text(choice.file), files.path(choice.file));
@@ -247,22 +246,23 @@ Communication resolve_communication(const Values& values, NamedFiles& files,
 Software resolve_software(const Values& values) {
   Software software;
   values.fill("software", software);
-  for (const char* key : {"software.tp_overlap.rows", "software.tp_overlap.columns"}) {
-    if (software.tp_overlap == TensorOverlap::domino || !values.stated(key)) continue;
-    values.fail(key, "only form: domino uses this key; set form: domino, or leave it out");
-  }
+  refuse_unused(values, "software.tp_overlap",
+                {{software.tp_overlap != TensorOverlap::domino,
+                  {"rows", "columns"},
+                  "only form: domino uses this key; set form: domino, or leave it out"}});
   if (software.dispatch_program == DispatchProgram::step &&
       software.dispatch_gang != DispatchGang::none) {
     values.fail("software.dispatch.gang",
                 "with program: step all ranks begin a step together, after the gradient norm; set "
                 "program: pass, or leave it out");
   }
-  for (const char* key : {"software.dispatch.mode", "software.dispatch.program"}) {
-    const bool gangs = software.dispatch_gang != DispatchGang::none;
-    if (software.dispatch_latency_s > 0 || gangs || !values.stated(key)) continue;
-    values.fail(
-        key, "has no effect: without software.dispatch.latency every host starts its own programs");
-  }
+  const bool central =
+      software.dispatch_latency_s > 0 || software.dispatch_gang != DispatchGang::none;
+  refuse_unused(
+      values, "software.dispatch",
+      {{!central,
+        {"mode", "program"},
+        "has no effect: without software.dispatch.latency every host starts its own programs"}});
   return software;
 }
 
@@ -392,10 +392,10 @@ LengthDistribution resolve_distribution(const Values& values, const Batch& batch
 
 std::vector<LengthBucket> resolve_buckets(const Values& values, const std::string& path) {
   const std::string list = path + ".buckets";
-  for (const char* key : {".median", ".mean", ".sigma", ".p99", ".longest"}) {
-    if (values.length(list) == 0 || !values.stated(path + key)) continue;
-    values.fail(path + key, "buckets already have bounds; keep one of the two");
-  }
+  refuse_unused(values, path,
+                {{values.length(list) > 0,
+                  {"median", "mean", "sigma", "p99", "longest"},
+                  "buckets already have bounds; keep one of the two"}});
   return values.filled_items<LengthBucket>(list);
 }
 

@@ -38,19 +38,13 @@ void open_all(const Values& values, Offload& offload) {
 
 // Chunks hold the whole training state; how much of it is on the GPU follows from the free memory.
 void lay_in_chunks(const Values& values, Offload& offload) {
-  if (!offload.in_chunks()) {
-    if (values.stated("offload.chunk")) {
-      values.fail("offload.chunk", "applies to offload.placement: chunks");
-    }
-    return;
-  }
-  for (const char* key : {"offload.optimizer_share", "offload.delayed"}) {
-    if (values.stated(key)) {
-      values.fail(
-          key,
-          "applies to offload.placement: shares; chunks follow from the free memory on the GPU");
-    }
-  }
+  refuse_unused(
+      values, "offload",
+      {{!offload.in_chunks(), {"chunk"}, "applies to offload.placement: chunks"},
+       {offload.in_chunks(),
+        {"optimizer_share", "delayed"},
+        "applies to offload.placement: shares; chunks follow from the free memory on the GPU"}});
+  if (!offload.in_chunks()) return;
   for (const auto& [key, tier] : kTiers) {
     if (tier == &Offload::activations) continue;
     if (values.stated(key) && offload.*tier != MemoryTier::host) {
@@ -65,32 +59,26 @@ void check_uses(const Values& values, const Offload& own, const Job& job) {
   const auto moves = [](MemoryTier tier) {
     return tier == MemoryTier::host || tier == MemoryTier::disk;
   };
-  for (const char* key : {"offload.optimizer_share", "offload.delayed"}) {
-    if (!values.stated(key) || moves(own.optimizer)) continue;
-    if (own.optimizer == MemoryTier::automatic && key == std::string_view("offload.delayed")) {
-      continue;
-    }
-    values.fail(key, "applies to an offloaded optimizer; set offload.optimizer: host or disk");
-  }
-  if (values.stated("offload.activation_share") && !moves(own.activations)) {
-    values.fail("offload.activation_share",
-                "applies to offloaded activations; set offload.activations: host or disk");
-  }
-  if (own.hidden && !moves(own.activations)) {
-    values.fail("offload.hidden",
-                "applies to offloaded activations; set offload.activations: host");
-  }
-  if (own.hidden && values.stated("offload.activation_share")) {
-    values.fail("offload.activation_share", "is chosen by offload.hidden; leave one of them out");
-  }
-  if (own.hidden && job.network) {
-    values.fail("offload.hidden", "applies to transformers; set offload.activations: auto");
-  }
-  for (const char* key : {"offload.tiles", "offload.sections"}) {
-    if (!values.stated(key) || own.any() || own.optimizer == MemoryTier::automatic) continue;
-    values.fail(
-        key, "applies to offloaded layers; set offload.weights: host or offload.activations: host");
-  }
+  const bool open = own.optimizer == MemoryTier::automatic;
+  const std::string of_optimizer =
+      "applies to an offloaded optimizer; set offload.optimizer: host or disk";
+  refuse_unused(
+      values, "offload",
+      {{!moves(own.optimizer), {"optimizer_share"}, of_optimizer},
+       {!moves(own.optimizer) && !open, {"delayed"}, of_optimizer},
+       {!moves(own.activations),
+        {"activation_share"},
+        "applies to offloaded activations; set offload.activations: host or disk"},
+       {own.hidden && !moves(own.activations),
+        {"hidden"},
+        "applies to offloaded activations; set offload.activations: host"},
+       {own.hidden, {"activation_share"}, "is chosen by offload.hidden; leave one of them out"},
+       {own.hidden && job.network,
+        {"hidden"},
+        "applies to transformers; set offload.activations: auto"},
+       {!own.any() && !open,
+        {"tiles", "sections"},
+        "applies to offloaded layers; set offload.weights: host or offload.activations: host"}});
   if (own.cores > job.cluster.node.cpu_cores.value) {
     values.fail("offload.cores",
                 fmt::format("is more than the {:g} that a node has for all its GPUs",

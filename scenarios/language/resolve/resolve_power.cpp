@@ -8,11 +8,8 @@ namespace {
 
 constexpr const char* kGpuKey = "cluster.power.gpu_watts";
 constexpr const char* kIdleKey = "cluster.power.idle_watts";
-constexpr const char* kNodeKey = "cluster.power.node_watts";
 constexpr const char* kCapKey = "cluster.power.cap_watts";
 constexpr const char* kLimitKey = "cluster.node.power_limit";
-constexpr const char* kPriceKey = "cluster.power.node_usd";
-constexpr const char* kMoreKey = "cluster.power.more_nodes";
 
 NodePower power_of(const NodeSpec& node, const Values& values, const EvidenceList& evidence) {
   NodePower power;
@@ -49,20 +46,6 @@ constexpr UnsureKey kUnsure[] = {
     {"cluster.power.pue", {&PowerSpec::pue, 1.05, 1.6}},
     {"cluster.power.years", {&PowerSpec::years, 3, 6}},
 };
-
-void check_prices(const PowerSpec& power, const Values& values) {
-  constexpr const char* kYears = "cluster.power.years";
-  if (values.has(kYears) && power.node_usd == 0) {
-    values.fail(kYears, "has no effect without the price of a node (cluster.power.node_usd)");
-  }
-}
-
-void check_row(const PowerSpec& power, const Values& values) {
-  constexpr const char* kApart = "cluster.power.row_apart";
-  if (values.has(kApart) && power.more_nodes == 0) {
-    values.fail(kApart, fmt::format("has no effect without more nodes in a row: {}", kMoreKey));
-  }
-}
 
 void check_cap(const PowerSpec& power, const Values& values) {
   for (const NodePower& node : power.nodes) {
@@ -101,22 +84,24 @@ std::shared_ptr<const PowerSpec> resolve_power(const Values& values, const Evide
   auto power = std::make_shared<PowerSpec>();
   values.fill("cluster.power", *power);
   const std::vector<Pool>& pools = job.cluster.pools;
-  for (const char* key : {kGpuKey, kIdleKey, kNodeKey}) {
-    if (!pools.empty() && values.has(key)) {
-      values.fail(key,
-                  "applies to nodes of one kind; for pools the library's power figures are used");
-    }
-  }
-  for (const char* key : {kPriceKey, kMoreKey}) {
-    if (!pools.empty() && values.has(key)) {
-      values.fail(key, "applies to nodes of one kind, and this cluster has pools");
-    }
-  }
+  const std::string place = "cluster.power";
+  refuse_unused(values, place,
+                {{!pools.empty(),
+                  {"gpu_watts", "idle_watts", "node_watts"},
+                  "applies to nodes of one kind; for pools the library's power figures are used"},
+                 {!pools.empty(),
+                  {"node_usd", "more_nodes"},
+                  "applies to nodes of one kind, and this cluster has pools"}});
   for (const Pool& pool : pools) power->nodes.push_back(power_of(pool.node, values, evidence));
   if (pools.empty()) power->nodes.push_back(power_of(job.cluster.node, values, evidence));
   if (power->cap_W > 0) check_cap(*power, values);
-  check_prices(*power, values);
-  check_row(*power, values);
+  refuse_unused(values, place,
+                {{power->node_usd == 0,
+                  {"years"},
+                  "has no effect without the price of a node (cluster.power.node_usd)"},
+                 {power->more_nodes == 0,
+                  {"row_apart"},
+                  "has no effect without more nodes in a row: cluster.power.more_nodes"}});
   power->kit = network_kit_of(job.cluster);
   for (const UnsureKey& one : kUnsure) {
     if (!values.has(one.key)) power->unsure.push_back(one.unsure);

@@ -53,27 +53,18 @@ void check_mode(const Values& values, const Job& job, const RolloutSpec& rollout
                 "colocated engines and the job take turns on the same GPUs, which only mode "
                 "synchronous supports; take synchronous, or give the engines nodes");
   }
-  for (const char* key : {"rollout.staleness", "rollout.keep_cache"}) {
-    if (values.stated(key) && !asynchronous) values.fail(key, "applies to mode: asynchronous");
-  }
-  if (values.stated("rollout.pool")) {
-    if (job.cluster.pools.empty()) {
-      values.fail("rollout.pool", "needs cluster.pools, and there are none");
-    }
-    if (rollout.colocated) {
-      values.fail("rollout.pool",
-                  "has no effect, because colocated engines run on the job's nodes");
-    }
-  }
-  for (const char* key : {"rollout.offload", "rollout.weights"}) {
-    const bool of_colocated = std::string_view(key) == "rollout.offload";
-    if (!values.stated(key) || of_colocated == rollout.colocated) continue;
-    if (!of_colocated && gathers_tensors(rollout.weights)) continue;
-    values.fail(key, of_colocated ? "applies to colocated engines"
-                                  : "has no effect, because GPUs of colocated engines get only "
-                                    "what they lack; leave it out, or take gather or packed "
-                                    "(which are then equal) to send every tensor whole");
-  }
+  refuse_unused(
+      values, "rollout",
+      {{!asynchronous, {"staleness", "keep_cache"}, "applies to mode: asynchronous"},
+       {job.cluster.pools.empty(), {"pool"}, "needs cluster.pools, and there are none"},
+       {rollout.colocated,
+        {"pool"},
+        "has no effect, because colocated engines run on the job's nodes"},
+       {!rollout.colocated, {"offload"}, "applies to colocated engines"},
+       {rollout.colocated && !gathers_tensors(rollout.weights),
+        {"weights"},
+        "has no effect, because GPUs of colocated engines get only what they lack; leave it out, "
+        "or take gather or packed (which are then equal) to send every tensor whole"}});
 }
 
 // Every GPU on which engines run must support their precision.

@@ -94,42 +94,34 @@ void check_places(const Values& values, const Job& job, int level, int entry) {
 
 // Refuses keys of patterns other than the level's own.
 void check_pattern(const Values& values, const SyncLevel& own, int entry) {
-  struct Unused {
-    bool unused;
-    std::vector<const char*> keys;
-    const char* why;
-  };
   using enum SyncPattern;
   const SyncPattern pattern = own.pattern;
   const bool poisson = own.events == SyncEvents::poisson;
-  const Unused all[] = {
-      {pattern != gossip, {".graph", ".peers", ".events"}, "needs pattern: gossip"},
-      {pattern == leader,
-       {".optimizer"},
-       "has no effect: with pattern: leader the weights of the leader are used unchanged"},
-      {pattern == leader,
-       {".compressor"},
-       "is not modelled with pattern: leader, which sends uncompressed weights"},
-      {pattern == gossip,
-       {".optimizer"},
-       "has no effect: with pattern: gossip neighbours average their weights"},
-      {pattern == gossip && !poisson,
-       {".wait_for"},
-       "has no effect: with pattern: gossip an island waits only for its neighbours"},
-      {pattern != all_reduce, {".paths"}, "needs pattern: all-reduce"},
-      {pattern == none,
-       {".every", ".rates", ".growth", ".fragments", ".delay", ".start", ".optimizer", ".precision",
-        ".compressor", ".parameters", ".optimizer_states", ".wait_for"},
-       "has no effect: with pattern: none islands exchange nothing"},
-      {poisson,
-       {".delay", ".start", ".wait_for"},
-       "has no effect: with exchanges at random times no island waits"}};
-  for (const Unused& row : all) {
-    for (const char* key : row.keys) {
-      if (!row.unused || !values.stated(key_of(entry, key))) continue;
-      values.fail(key_of(entry, key), fmt::format("{}; leave it out", row.why));
-    }
-  }
+  refuse_unused(
+      values, key_of(entry, ""),
+      {{pattern != gossip, {"graph", "peers", "events"}, "needs pattern: gossip; leave it out"},
+       {pattern == leader,
+        {"optimizer"},
+        "has no effect: with pattern: leader the weights of the leader are used unchanged; leave "
+        "it out"},
+       {pattern == leader,
+        {"compressor"},
+        "is not modelled with pattern: leader, which sends uncompressed weights; leave it out"},
+       {pattern == gossip,
+        {"optimizer"},
+        "has no effect: with pattern: gossip neighbours average their weights; leave it out"},
+       {pattern == gossip && !poisson,
+        {"wait_for"},
+        "has no effect: with pattern: gossip an island waits only for its neighbours; leave it "
+        "out"},
+       {pattern != all_reduce, {"paths"}, "needs pattern: all-reduce; leave it out"},
+       {pattern == none,
+        {"every", "rates", "growth", "fragments", "delay", "start", "optimizer", "precision",
+         "compressor", "parameters", "optimizer_states", "wait_for"},
+        "has no effect: with pattern: none islands exchange nothing; leave it out"},
+       {poisson,
+        {"delay", "start", "wait_for"},
+        "has no effect: with exchanges at random times no island waits; leave it out"}});
 }
 
 // Sets how many steps a period has, from the key `every`, or from `rates` and `growth`.
@@ -317,15 +309,14 @@ void resolve_sync(const Values& values, NamedFiles& files, const OwnCompressors&
       islands.push_back(count);
       continue;
     }
-    for (const char* key :
-         {".fragments", ".delay", ".start", ".pattern", ".optimizer", ".precision", ".compressor",
-          ".paths", ".parameters", ".optimizer_states", ".wait_for"}) {
-      if (!values.stated(place + key)) continue;
-      values.fail(place + key,
-                  "replicas that synchronise in every step exchange gradients, which keys of "
-                  "communication describe; leave this out, or set delay: 1 step, so that the next "
-                  "step runs during the exchange");
-    }
+    refuse_unused(
+        values, place,
+        {{true,
+          {"fragments", "delay", "start", "pattern", "optimizer", "precision", "compressor",
+           "paths", "parameters", "optimizer_states", "wait_for"},
+          "replicas that synchronise in every step exchange gradients, which keys of "
+          "communication describe; leave this out, or set delay: 1 step, so that the next step "
+          "runs during the exchange"}});
     if (!job.sync.empty()) {
       values.fail(
           place + ".every",

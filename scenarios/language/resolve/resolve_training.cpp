@@ -108,10 +108,8 @@ void resolve_adapter(const Values& values, const Job& job, Adapter& adapter) {
   constexpr int kUsualRank = 16;
   const std::string key = "train.adapter";
   if (adapter.kind == AdapterKind::none) {
-    for (const char* unused : {".rank", ".on", ".dropout"}) {
-      if (values.stated(key + unused))
-        values.fail(key + unused, "has no effect without an adapter");
-    }
+    refuse_unused(values, key,
+                  {{true, {"rank", "on", "dropout"}, "has no effect without an adapter"}});
     return;
   }
   if (job.network) return;  // a row of policies/conflicts refuses this
@@ -150,20 +148,16 @@ void resolve_method(const Values& values, Job& job, Training& training) {
   compressor.name = kOneByte;
 }
 
-void refuse_unused(const Values& values, bool used, const char* key, const char* why) {
-  if (!used && values.stated(key)) values.fail(key, why);
-}
-
 void check_loss(const Values& values, const Job& job, const Training& training) {
   const TrainingLoss& loss = training.loss;
   const bool contrastive = loss.kind == LossKind::contrastive;
-  refuse_unused(values, !contrastive, "train.loss.chunks",
-                "a contrastive loss is divided by its form: tiled or ring");
-  for (const char* of_contrastive : {"train.loss.form", "train.loss.width", "train.loss.tile"}) {
-    refuse_unused(values, contrastive, of_contrastive, "applies to kind: contrastive");
-  }
-  refuse_unused(values, loss.form != ContrastiveForm::whole, "train.loss.tile",
-                "applies to tiles; set form: tiled or ring");
+  refuse_unused(
+      values, "train.loss",
+      {{contrastive, {"chunks"}, "a contrastive loss is divided by its form: tiled or ring"},
+       {!contrastive, {"form", "width", "tile"}, "applies to kind: contrastive"},
+       {loss.form == ContrastiveForm::whole,
+        {"tile"},
+        "applies to tiles; set form: tiled or ring"}});
   const double tokens = double(job.batch.micro) * job.batch.sequence / job.layout.cp;
   if (loss.chunks > tokens) {
     values.fail("train.loss.chunks",

@@ -33,12 +33,10 @@ void resolve_peers(const Values& values, Volunteers& volunteers) {
     if (!names.insert(peer.name).second) {
       values.fail(path + ".name", "there is already a kind of that name; take another");
     }
-    for (const char* key : {".leave", ".join"}) {
-      if (!volunteers.trace.empty() && values.stated(path + key)) {
-        values.fail(path + key,
-                    "volunteers.trace already says when peers join and leave; keep one of them");
-      }
-    }
+    refuse_unused(values, path,
+                  {{!volunteers.trace.empty(),
+                    {"leave", "join"},
+                    "volunteers.trace already says when peers join and leave; keep one of them"}});
     if (peer.speed > 0) computing += peer.count;
   }
   if (values.length("volunteers.peers") > kMostKinds) {

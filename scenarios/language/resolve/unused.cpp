@@ -231,4 +231,14 @@ std::vector<Note> unused_keys(const Values& values, const Job& job) {
   return notes;
 }
 
+void refuse_unused(const Values& values, const std::string& place,
+                   const std::vector<UnusedKeys>& rows) {
+  for (const UnusedKeys& row : rows) {
+    for (const std::string_view name : row.keys) {
+      const std::string key = join_path(place, name);
+      if (row.unused && values.stated(key)) values.fail(key, row.why);
+    }
+  }
+}
+
 }  // namespace windtunnel
