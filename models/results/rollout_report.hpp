@@ -7,26 +7,32 @@
 
 namespace windtunnel {
 
-struct RolloutReport {
-  RolloutSpec spec;
-  int engines = 1;
-  int actor_gpus = 0;  // GPUs of the engines; colocated: the learner's GPUs
-  int gpus = 0;        // of engines and learner
-  // Means over the simulated iterations.
-  double period_s = 0;  // of an iteration
+// Means over the simulated iterations.
+struct LoopTimes {
+  double period_s = 0;
   // from the first sample of a batch to the last; asynchronous: the time in which the engines
   // generate as many samples as a batch has
   double generation_s = 0;
-  double training_s = 0;  // updates, the passes before them, and rewards
-  double switch_s = 0;    // colocated: the training state to the host and back
+  double training_s = 0;     // updates, the passes before them, and rewards
+  double actors_idle = 0;    // share of time: engines neither generate nor get weights
+  double learner_idle = 0;   // the learner neither trains nor sends; colocated: as actors_idle
+  double running = 0;        // mean number of sequences of an engine while it has any
+  double token_time_s = 0;   // between two tokens of a sequence
+  double output_tokens = 0;  // mean per sample
+  double square_tokens = 0;  // mean of the square of a sample's output tokens
+  double staleness = 0;      // versions from a sample's first token to the update that uses it
+  double returned = 0;       // sequences that return to the queue for lack of memory, per iteration
+};
+
+// The period includes what failures of engines cost.
+struct RolloutReport : LoopTimes {
+  RolloutSpec spec;
+  int engines = 1;
+  int actor_gpus = 0;   // GPUs of the engines; colocated: the learner's GPUs
+  int gpus = 0;         // of engines and learner
+  double switch_s = 0;  // colocated: the training state to the host and back
   WeightTransfer transfer;
-  double actors_idle = 0;  // mean share of a period in which an engine has no sequence
-  double learner_idle = 0;
-  double running = 0;        // mean sequences of an engine while it has any
-  double slots = 0;          // sequences of mean length that fit into an engine
-  double output_tokens = 0;  // of a sample
-  double staleness = 0;      // versions between a sample's first token and its update
-  double returned = 0;  // sequences per iteration that went back to the queue for lack of memory
+  double slots = 0;  // sequences of mean length that fit into an engine
   // Share of generated tokens that are lost when engines fail and are generated again, and share of
   // time in which engines are away.
   double lost_share = 0;

@@ -1,7 +1,6 @@
 // Translates a caller's order of actions to a schedule of the implementation and checks it.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <windtunnel/schedule.hpp>
 
 #include "policies/evaluation/schedule_evaluator.hpp"

@@ -2,8 +2,6 @@
 // have a Case, Error and Schedule; `core` is the implementation.
 #pragma once
 
-#include <optional>
-#include <utility>
 #include <windtunnel/windtunnel.hpp>
 
 #include "models/base/error.hpp"

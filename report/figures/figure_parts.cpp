@@ -151,12 +151,23 @@ namespace {
 
 using OfRecord = std::function<FigureValue(const Record&)>;
 
-// Nothing if the job does not fill idle time.
-OfRecord of_filling(FigureValue (*value)(const FillingReport&, const Record&)) {
-  return [value](const Record& record) {
-    const auto& report = record.iteration.filling;
-    return report == nullptr ? FigureValue() : value(*report, record);
+// A member or a function of the report on other work or on input; nothing if the job has none.
+template <auto report, class Value>
+OfRecord of_part(Value value) {
+  return [value](const Record& record) -> FigureValue {
+    const auto& part = record.iteration.*report;
+    return part == nullptr ? FigureValue() : FigureValue(std::invoke(value, *part));
   };
+}
+
+template <class Value>
+OfRecord of_filling(Value value) {
+  return of_part<&IterationReport::filling>(value);
+}
+
+template <class Value>
+OfRecord of_input(Value value) {
+  return of_part<&IterationReport::input>(value);
 }
 
 OfRecord of_work(double (*value)(const FilledWork&, const FillingReport&)) {
@@ -172,7 +183,7 @@ OfRecord of_work(double (*value)(const FilledWork&, const FillingReport&)) {
 }
 
 template <double FilledRank::*member>
-FigureValue mean_of(const FillingReport& report, const Record& /*record*/) {
+double mean_of(const FillingReport& report) {
   double sum = 0;
   for (const FilledRank& rank : report.ranks) sum += rank.*member;
   return sum / static_cast<double>(report.ranks.size());
@@ -191,14 +202,10 @@ double filling_flops(const FillingReport& report) {
 std::vector<Figure> filling_figures() {
   return {{"iteration.filling.plain_step_s", "step without filling", seconds, lower,
            "step time without filling, and without the work that the step needs",
-           of_filling([](const FillingReport& report, const Record&) -> FigureValue {
-             return report.plain_s;
-           })},
+           of_filling(&FillingReport::plain_s)},
           {"iteration.filling.plain_idle", "idle without filling", share, lower,
            "mean share of the step without filling in which none of a rank's own kernels run",
-           of_filling([](const FillingReport& report, const Record&) -> FigureValue {
-             return report.plain_idle;
-           })},
+           of_filling(&FillingReport::plain_idle)},
           {"iteration.filling.idle_s", "idle", seconds, lower,
            "idle time of a GPU's stream of kernels in the step without filling",
            of_filling(mean_of<&FilledRank::idle_s>)},
@@ -207,19 +214,19 @@ std::vector<Figure> filling_figures() {
            of_filling(mean_of<&FilledRank::filled_s>)},
           {"iteration.filling.exposed_s", "exposed", seconds, lower,
            "extra time of a step for needed work that does not fit into idle time",
-           of_filling([](const FillingReport& report, const Record&) -> FigureValue {
+           of_filling([](const FillingReport& report) {
              return std::max(0.0, report.step_s - report.plain_s);
            })},
           {"iteration.filling.speedup", "speed-up", events, higher,
            "speed of a step, relative to a step that does all needed work after training, divided "
            "evenly over the GPUs",
-           of_filling([](const FillingReport& report, const Record&) -> FigureValue {
+           of_filling([](const FillingReport& report) -> FigureValue {
              if (!any_needed(report)) return {};
              return report.apart_s / report.step_s;
            })},
           {"iteration.filling.memory_bytes", "memory with filling", memory, lower,
            "peak memory of the fullest GPU, with the other work",
-           of_filling([](const FillingReport& report, const Record&) -> FigureValue {
+           of_filling([](const FillingReport& report) -> FigureValue {
              double most = 0;
              for (const FilledRank& rank : report.ranks) most = std::max(most, rank.memory_bytes);
              return most > 0 ? FigureValue(most) : FigureValue();
@@ -234,29 +241,22 @@ std::vector<Figure> filling_figures() {
            })},
           {"iteration.filling.tflops_per_gpu", "TFLOP/s per GPU together", tflops, higher,
            "TFLOP/s of training and filling, if the models of all work are known",
-           of_filling([](const FillingReport& report, const Record& record) -> FigureValue {
+           [](const Record& record) -> FigureValue {
+             const auto& report = record.iteration.filling;
              const auto unknown = [](const FilledWork& work) { return work.flops <= 0; };
-             if (std::ranges::any_of(report.work, unknown)) return {};
+             if (!report || std::ranges::any_of(report->work, unknown)) return {};
              return record.iteration.tflops_per_gpu +
-                    filling_flops(report) / report.step_s / record.ranks / 1e12;
-           })}};
-}
-
-// Nothing if the job does not model loading of samples.
-OfRecord of_input(FigureValue (*value)(const InputReport&)) {
-  return [value](const Record& record) {
-    const auto& report = record.iteration.input;
-    return report == nullptr ? FigureValue() : value(*report);
-  };
+                    filling_flops(*report) / report->step_s / record.ranks / 1e12;
+           }}};
 }
 
 std::vector<Figure> input_figures() {
   return {{"iteration.input.load_s", "loading", seconds, lower,
            "time to load the samples of a step, with nothing else running",
-           of_input([](const InputReport& report) -> FigureValue { return report.load_s; })},
+           of_input(&InputReport::load_s)},
           {"iteration.input.stall_s", "input stall", seconds, lower,
            "extra time of a step compared with one whose samples are ready",
-           of_input([](const InputReport& report) -> FigureValue { return report.stall_s; })},
+           of_input(&InputReport::stall_s)},
           {"iteration.input.bound", "loading is bound by", word, neither,
            "the part that limits the speed of loading",
            of_input([](const InputReport& report) -> FigureValue {
@@ -264,10 +264,10 @@ std::vector<Figure> input_figures() {
            })},
           {"iteration.input.read_Bps", "read per second", bytes, neither,
            "bytes that the whole job reads per second, mean over a step",
-           of_input([](const InputReport& report) -> FigureValue { return report.read_Bps; })},
+           of_input(&InputReport::read_Bps)},
           {"iteration.input.cores", "cores for input", events, neither,
            "CPU cores that a node uses to prepare samples, mean over a step",
-           of_input([](const InputReport& report) -> FigureValue { return report.cores; })}};
+           of_input(&InputReport::cores)}};
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 #include "report/live/live_study.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 

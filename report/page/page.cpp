@@ -2,10 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <map>
 #include <set>
-#include <string_view>
 #include <utility>
 #include <vector>
 

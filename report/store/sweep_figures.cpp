@@ -1,7 +1,5 @@
 #include "report/store/sweep_figures.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <string>
 

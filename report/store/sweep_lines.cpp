@@ -1,12 +1,10 @@
 #include "report/store/sweep_lines.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <functional>
 
 #include "models/base/error.hpp"
 #include "report/store/sweep_figures.hpp"

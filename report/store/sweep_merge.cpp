@@ -6,7 +6,6 @@
 #include <limits>
 #include <map>
 #include <set>
-#include <utility>
 
 #include "models/base/error.hpp"
 #include "report/figures/figures.hpp"

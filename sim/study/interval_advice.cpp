@@ -309,9 +309,22 @@ IntervalReport advice_of(const CampaignInputs& inputs, const CampaignReport& rep
   return advice;
 }
 
-// The formulas are for a job that stops and goes back as a whole.
-bool has_advice(const CampaignInputs& inputs) {
-  return inputs.recovery.elastic.groups == 0 && !inputs.table.islands.has_islands();
+// On the tier whose interval costs most, or on each of the others. The formulas are for a job that
+// stops and goes back as a whole.
+std::vector<IntervalReport> advice_on(const CampaignInputs& ruled_inputs,
+                                      const CampaignReport& report, bool others, int threads) {
+  const CampaignInputs inputs = with_ruled_intervals(ruled_inputs, report);
+  if (inputs.recovery.elastic.groups > 0 || inputs.table.islands.has_islands()) return {};
+  const Failures failures = failures_of(inputs);
+  const std::vector<Subject> tiers = subjects(inputs, report);
+  const std::optional<std::size_t> first = costliest(tiers, failures.per_s);
+  if (!first || failures.per_s <= 0) return {};
+  std::vector<IntervalReport> advice;
+  for (std::size_t i = 0; i < tiers.size(); ++i) {
+    if ((i == *first) == others) continue;
+    advice.push_back(advice_of(inputs, report, tiers[i], failures, threads));
+  }
+  return advice;
 }
 
 }  // namespace
@@ -320,30 +333,16 @@ double storage_interval_s(const CampaignInputs& inputs, std::size_t tier) {
   return inputs.table.tiers[tier].storage_s / inputs.storage_share;
 }
 
-std::optional<IntervalReport> interval_advice(const CampaignInputs& ruled_inputs,
+std::optional<IntervalReport> interval_advice(const CampaignInputs& inputs,
                                               const CampaignReport& report, int threads) {
-  const CampaignInputs inputs = with_ruled_intervals(ruled_inputs, report);
-  if (!has_advice(inputs)) return std::nullopt;
-  const Failures failures = failures_of(inputs);
-  const std::vector<Subject> tiers = subjects(inputs, report);
-  const std::optional<std::size_t> first = costliest(tiers, failures.per_s);
-  if (!first || failures.per_s <= 0) return std::nullopt;
-  return advice_of(inputs, report, tiers[*first], failures, threads);
+  std::vector<IntervalReport> advice = advice_on(inputs, report, false, threads);
+  if (advice.empty()) return std::nullopt;
+  return std::move(advice.front());
 }
 
-std::vector<IntervalReport> other_interval_advice(const CampaignInputs& ruled_inputs,
+std::vector<IntervalReport> other_interval_advice(const CampaignInputs& inputs,
                                                   const CampaignReport& report, int threads) {
-  const CampaignInputs inputs = with_ruled_intervals(ruled_inputs, report);
-  std::vector<IntervalReport> others;
-  if (!has_advice(inputs)) return others;
-  const Failures failures = failures_of(inputs);
-  const std::vector<Subject> tiers = subjects(inputs, report);
-  const std::optional<std::size_t> first = costliest(tiers, failures.per_s);
-  if (!first || failures.per_s <= 0) return others;
-  for (std::size_t i = 0; i < tiers.size(); ++i) {
-    if (i != *first) others.push_back(advice_of(inputs, report, tiers[i], failures, threads));
-  }
-  return others;
+  return advice_on(inputs, report, true, threads);
 }
 
 }  // namespace windtunnel

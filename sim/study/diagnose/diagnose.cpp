@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numbers>
-#include <numeric>
 
 #include "models/base/quantile.hpp"
 #include "models/results/step_range.hpp"

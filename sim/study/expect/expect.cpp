@@ -1,6 +1,5 @@
 #include "sim/study/expect/expect.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <optional>
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <optional>
 #include <utility>
 
 #include "models/base/error.hpp"

@@ -1,7 +1,6 @@
 #include "sim/study/iterations/straggler_step.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <map>
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "models/cost/inference/engine_speed.hpp"
+#include "models/results/rollout_report.hpp"
 #include "models/workload/rollout.hpp"
 #include "sim/study/rollout/engine_pool.hpp"
 
@@ -23,21 +24,6 @@ struct LoopInputs {
   double transfer_s = 0;  // time in which engines and learner wait
   double stop_s = 0;      // asynchronous: the part in which engines stop
   double switch_s = 0;    // colocated: time to move the training state
-};
-
-// Means over the simulated iterations.
-struct LoopTimes {
-  double period_s = 0;
-  double generation_s = 0;  // asynchronous: the time that engines take for as many samples
-  double training_s = 0;
-  double actors_idle = 0;    // share of time: engines neither generate nor get weights
-  double learner_idle = 0;   // the learner neither trains nor sends; colocated: as actors_idle
-  double running = 0;        // mean number of sequences of an engine while it has any
-  double token_time_s = 0;   // between two tokens of a sequence
-  double output_tokens = 0;  // mean per sample
-  double square_tokens = 0;  // mean of the square of a sample's output tokens
-  double staleness = 0;      // versions from a sample's first token to the update that uses it
-  double returned = 0;       // sequences that return to the queue for lack of memory, per iteration
 };
 
 LoopTimes run_loop(const LoopInputs& inputs);

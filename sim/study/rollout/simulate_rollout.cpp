@@ -179,30 +179,21 @@ RolloutReport simulate_rollout(const Job& job, const RolloutSpec& spec, const Le
       // If engines need not drain, they go on while tensors are collected.
       .stop_s = spec.keeps_cache ? report.transfer.transfer_s : report.transfer.seconds,
       .switch_s = switch_s(job, spec, pace)};
-  const LoopTimes times = run_loop(inputs);
+  static_cast<LoopTimes&>(report) = run_loop(inputs);
+  const double sample_tokens = spec.prompt_length + report.output_tokens;
+  report.switch_s = inputs.switch_s;
+  report.slots =
+      std::min<double>(spec.engine.most_sequences, least_capacity(engines) / sample_tokens);
 
   const double nodes = std::max(1, spec.engine.tp / job.cluster.node.gpus);
   const double away_s = job.recovery.detect_s + job.recovery.restart_s + report.transfer.seconds;
-  const EngineLosses losses = engine_losses(times, nodes * stops_per_node_s(job), away_s);
+  const EngineLosses losses = engine_losses(report, nodes * stops_per_node_s(job), away_s);
   report.lost_share = losses.lost_share;
   report.away_share = losses.away_share;
   report.availability = availability;
-  report.period_s = period_with(times, inputs, losses);
-
-  report.generation_s = times.generation_s;
-  report.training_s = times.training_s;
-  report.switch_s = inputs.switch_s;
-  report.actors_idle = times.actors_idle;
-  report.learner_idle = times.learner_idle;
-  report.running = times.running;
-  report.output_tokens = times.output_tokens;
-  report.slots =
-      std::min<double>(spec.engine.most_sequences,
-                       least_capacity(engines) / (spec.prompt_length + times.output_tokens));
-  report.staleness = times.staleness;
-  report.returned = times.returned;
+  report.period_s = period_with(report, inputs, losses);
   report.samples_per_s = spec.batch() / report.period_s * availability;
-  report.tokens_per_s = report.samples_per_s * (spec.prompt_length + times.output_tokens);
+  report.tokens_per_s = report.samples_per_s * sample_tokens;
   const double usd_per_s = price_usd_per_s(job, machine.cluster);
   report.usd_per_sample = usd_per_s / report.samples_per_s;
   return report;

@@ -1,6 +1,5 @@
 #include "sim/study/volunteers/fused_study.hpp"
 
-#include <algorithm>
 #include <set>
 
 #include "models/base/error.hpp"
