@@ -71,7 +71,7 @@ TEST(CalibrateCommand, TakesTheJobOfARowFromItsFile) {
 // and a table with a column `log` does the same.
 TEST(CalibrateCommand, ReadsALogOfARunWithItsJob) {
   const std::string folder = scratch_folder("calibrate-log");
-  const std::string examples = std::filesystem::absolute("examples/logs/llama3-8b").string();
+  const std::string examples = WINDTUNNEL_SOURCE_DIR "/examples/logs/llama3-8b";
   const std::string log = examples + ".log", job = examples + ".yaml";
   const std::string one = folder + "/one.yaml", two = folder + "/two.yaml";
   const ProgramResult fit =
