@@ -231,6 +231,11 @@ Validation against_runs(const ValidateOptions& options) {
     write_file(options.measured, measured_runs_text(report.measured));
   }
   if (!options.measured_pairs.empty()) {
+    if (report.pairs.empty() || !report.pairs.back().keys.front().empty()) {
+      throw Error(
+          "--measured-pairs: needs blind rows of at least two publishers with pairs of runs that "
+          "differ in several keys");
+    }
     write_file(options.measured_pairs, measured_pairs_text(report.pairs));
   }
   return judged(report, runs_document(report, options.worst), validation_json(report), kRunsTitle,

@@ -291,6 +291,12 @@ TransformerSpec model_of_hugging_face(const std::string& text, const std::string
     stated.set(".experts", model.layers_with(has_experts));
   }
   stated.read(form.rows);
+  if (const auto width = stated.find(".embedding"); width && *width != model.hidden) {
+    throw Error(config.where("word_embed_proj_dim"),
+                fmt::format("word_embed_proj_dim: embeddings of width {} before layers of {} are "
+                            "not modelled",
+                            *width, model.hidden));
+  }
   if (form.part == "compressed attention") read_compressed_attention(config, model);
   set_windows(config, form, stated, model);
   set_layers(config, form, stated, model);

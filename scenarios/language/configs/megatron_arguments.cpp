@@ -294,6 +294,8 @@ std::vector<std::pair<std::string, std::string>> megatron_settings_of(
       {".sparse", model.sparse.heads > 0},
       {".gated", scans && delta},
       {".mamba", scans && !delta && model.mamba.state > 0}};
+  TransformerSpec written = model;
+  if (latent) written.head_width = model.head_dim();  // Megatron-LM's default is no quotient
   std::map<std::string_view, const StatedRow*> rows;  // [key] the last one that applies
   for (const StatedRow& row : megatron_rows()) {
     const auto* condition =
@@ -304,7 +306,7 @@ std::vector<std::pair<std::string, std::string>> megatron_settings_of(
   }
   for (const auto& [key, row] : rows) {
     if (row->of.empty()) continue;
-    const std::string argument = argument_of(*row, model);
+    const std::string argument = argument_of(*row, written);
     if (!argument.empty()) settings.emplace_back(setting_name(row->of.front()), argument);
   }
   for (const auto& [flag, holds] : conditions) {

@@ -17,9 +17,10 @@ struct PairedRun {
   double measured_s = 0;
 };
 
-// One entry for each kind of pairs of which two publishers have some, from narrow to wide; the last
-// has the keys of all. Each publisher counts the same from ten pairs on, and in proportion with
-// fewer. `error` and `share` are those of the largest likelihood.
+// One entry for each kind of pairs of which two publishers have some, from narrow to wide. Each
+// publisher counts the same from ten pairs on, and in proportion with fewer. `error` and `share`
+// have the largest likelihood, times the factor with which nine tenths of all pairs lie in the 90 %
+// interval that the other publishers make.
 std::vector<MeasuredPairs> judge_pairs(const std::vector<PairedRun>& runs);
 
 }  // namespace windtunnel

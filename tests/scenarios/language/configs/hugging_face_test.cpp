@@ -518,5 +518,14 @@ TEST(HuggingFace, LayersThatAreNotModelledAreRefused) {
             "config.json:3:42: layer_types: lists 1 of 3 layers");
 }
 
+TEST(HuggingFace, EmbeddingsOfAnotherWidthThanTheLayersAreRefused) {
+  const std::string opt = R"({"model_type": "opt", "hidden_size": 1024, "ffn_dim": 4096,
+      "num_hidden_layers": 24, "num_attention_heads": 16, "vocab_size": 50272,
+      "max_position_embeddings": 2048, "word_embed_proj_dim": 512})";
+  EXPECT_EQ(refusal(opt),
+            "config.json:3:63: word_embed_proj_dim: embeddings of width 512 before layers of 1024 "
+            "are not modelled");
+}
+
 }  // namespace
 }  // namespace windtunnel
